@@ -1,0 +1,12 @@
+"""A weighted majority vote with a certificate of its own error.
+
+Learns an ensemble by minimising a PAC-Bayesian bound and returns one deterministic classifier together with an upper
+bound on its error that holds with probability at least ``1 - delta``.
+"""
+
+from certivote import voters
+from certivote._version import __version__
+from certivote.certificate import Certificate
+from certivote.estimator import CertifiedVoteClassifier
+
+__all__ = ["Certificate", "CertifiedVoteClassifier", "__version__", "voters"]

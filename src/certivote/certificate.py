@@ -1,0 +1,229 @@
+"""The frozen record: what is promised, from which numbers, under which assumptions."""
+
+import dataclasses
+import json
+import textwrap
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Decimal
+from typing import Any
+
+__all__ = ["SCHEMA_VERSION", "Certificate", "Sample", "percent_up"]
+
+SCHEMA_VERSION = 1
+
+
+def percent_up(value: float, places: int = 2) -> str:
+    """A probability as a percentage, rounded up.
+
+    Examples
+    --------
+    >>> percent_up(0.04930001)
+    '4.94 %'
+    """
+    return f"{(Decimal(value) * 100).quantize(Decimal(1).scaleb(-places), rounding=ROUND_CEILING)} %"
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One certified sample and the vote certified on it: all that its own bound is computed from.
+
+    Attributes
+    ----------
+    n, errors : int
+        Certified rows, and how many of them the vote gets wrong.
+    delta : float
+        Probability with which this sample's own bound may fail.
+    penalty, confidence : float
+        Nats: what the theorem charges for having learned the weights, and for holding with probability ``1 - delta``.
+    bound : float
+        Upper bound on the error of this sample's vote, from ``errors / n`` and ``(penalty + confidence) / n``.
+    alpha, beta : tuple of float
+        Dirichlet parameters of the hyper-posterior and the hyper-prior, one a voter.
+    log_weights : tuple of float
+        Logarithms of the weights that were drawn.
+    teaching_rows : int
+        Rows that taught the voters.
+    copies, copies_of_teaching_rows : int
+        Certified rows that equal an earlier certified row, and that equal a teaching row.
+    holdout_errors : int
+        Errors of the vote with the hyper-prior's mean weights, which no certified row has influenced.
+    holdout_bound : float
+        The Clopper-Pearson bound on its error at the certificate's full delta, for comparison.
+    """
+
+    n: int
+    errors: int
+    delta: float
+    penalty: float
+    confidence: float
+    bound: float
+    alpha: tuple[float, ...]
+    beta: tuple[float, ...]
+    log_weights: tuple[float, ...]
+    teaching_rows: int
+    copies: int
+    copies_of_teaching_rows: int
+    holdout_errors: int
+    holdout_bound: float
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What is promised about a vote: *with probability at least 1 - delta, its error on new data is at most bound*.
+
+    Print it for a paragraph in plain words and the numbers behind it; ``to_json`` for the record that lets anyone
+    recompute the bound with the paper at hand.
+
+    Attributes
+    ----------
+    bound : float
+        Upper bound on the error of the deployed vote.
+    delta : float
+        Probability, over the sample and the draw, that the bound fails.
+    method, theorem, certified : str
+        How the bound was made, where it is proved, and whose error it bounds.
+    loss : {"plurality", "half-weight"}
+        What counts as an error.
+    split : {"none", "single", "cross"}
+    vacuous : bool
+        Whether the bound says nothing (it is 1 or more).
+    average_bound : float or None
+        With ``split="cross"``, the bound on the average error of the two votes (Theorem 8 or 9).
+    deployed : int
+        Which entry of ``parts`` is the deployed vote.
+    shares : tuple of float
+        The weights tau and 1 - tau of the parts in the average.
+    order : float or None
+        Order of the Rényi divergence, for dis-v.
+    constant : {"paper", "exact"}
+        ``2 sqrt(n)`` or Maurer's constant itself.
+    solver : str
+    classes : tuple of str
+    parts : tuple of Sample
+    assumptions : tuple of str
+        Sentences that must be true of the data and of how the certificate came about.
+    """
+
+    schema_version: int
+    library_version: str
+    method: str
+    certified: str
+    theorem: str
+    loss: str
+    split: str
+    delta: float
+    bound: float
+    vacuous: bool
+    average_bound: float | None
+    deployed: int
+    shares: tuple[float, ...]
+    order: float | None
+    constant: str
+    solver: str
+    classes: tuple[str, ...]
+    parts: tuple[Sample, ...]
+    assumptions: tuple[str, ...]
+
+    def to_json(self, indent: int | None = 2) -> str:
+        """The certificate as JSON; :meth:`from_json` gives back an equal one."""
+        return json.dumps(dataclasses.asdict(self), indent=indent, allow_nan=False, ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> "Certificate":
+        """Read a certificate.
+
+        Raises
+        ------
+        ValueError
+            If the text is not a certificate, or one of a newer schema.
+        """
+        try:
+            record = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise ValueError(f"Not a certificate: the text is not JSON ({error}).") from error
+        if not isinstance(record, dict) or "schema_version" not in record:
+            raise ValueError("Not a certificate: the JSON has no schema_version.")
+        if record["schema_version"] != SCHEMA_VERSION:
+            raise ValueError(
+                f"The certificate has schema version {record['schema_version']}; this certivote reads version "
+                f"{SCHEMA_VERSION}. Install the version of certivote that wrote it, or a newer one."
+            )
+        if not isinstance(record.get("parts"), list):
+            raise ValueError("Not a certificate: 'parts' must be a list.")
+        parts = tuple(_build(Sample, part, f"parts[{i}]") for i, part in enumerate(record["parts"]))
+        return _build(cls, {**record, "parts": parts}, "certificate")
+
+    def __str__(self) -> str:
+        sample = self.parts[self.deployed]
+        paragraph = textwrap.fill(self._promise(), width=100)
+        rows = [
+            ("bound", f"{percent_up(self.bound)}  (delta = {self.delta:g})"),
+            ("observed errors", f"{sample.errors:,} of {sample.n:,} certified rows ({sample.errors / sample.n:.2%})"),
+            ("method", f"{self.method}, {self.theorem}"),
+            ("what is certified", f"{self.certified}; loss: {self.loss}; constant: {self.constant}"),
+            ("penalty", f"{sample.penalty:.2f} nats for the weights + {sample.confidence:.2f} nats for confidence"),
+            ("voters", f"{len(sample.alpha):,}, taught on {sample.teaching_rows:,} rows; split: {self.split}"),
+            ("copies", _copies(sample)),
+            (
+                "for comparison",
+                f"the same voters with their prior weights, by hold-out: {percent_up(sample.holdout_bound)} "
+                f"({sample.holdout_errors:,} errors)",
+            ),
+        ]
+        if self.average_bound is not None:
+            own = " and ".join(percent_up(part.bound) for part in self.parts)
+            rows.insert(1, ("both votes", f"average at most {percent_up(self.average_bound)}; each on its own: {own}"))
+        width = max(len(name) for name, _ in rows) + 2
+        table = "\n".join(f"  {name:<{width}}{value}" for name, value in rows)
+        return f"{paragraph}\n\n{table}"
+
+    def _promise(self) -> str:
+        confidence = f"{100 * (1 - self.delta):g} %"
+        if self.vacuous:
+            return (
+                f"This certificate promises nothing: with {confidence} confidence the error is only known to be at most "
+                f"{percent_up(self.bound)}. There are too few certified rows for what was learned from them."
+            )
+        text = (
+            f"With {confidence} confidence, this classifier is wrong on at most {percent_up(self.bound)} of new cases that "
+            "come from the same source as the data it was certified on. It is one fixed classifier: the same case "
+            "always gets the same answer."
+        )
+        guess = 1 - 1 / max(len(self.classes), 2)
+        if self.bound >= guess:
+            text += f" That is no better than guessing among {len(self.classes)} classes; more data would help."
+        return text
+
+
+def _copies(sample: Sample) -> str:
+    if not sample.copies and not sample.copies_of_teaching_rows:
+        return "no two rows are equal"
+    return (
+        f"{sample.copies:,} certified rows equal an earlier one, {sample.copies_of_teaching_rows:,} equal a teaching row "
+        "(all counted)"
+    )
+
+
+def _build(kind: type[Any], record: Any, where: str) -> Any:
+    """An instance of a dataclass from a parsed JSON object, every field checked for presence and type."""
+    if not isinstance(record, dict):
+        raise ValueError(f"Not a certificate: {where} must be an object.")
+    fields = {field.name: field for field in dataclasses.fields(kind)}
+    for problem, names in (("lacks", fields.keys() - record.keys()), ("has unknown", record.keys() - fields.keys())):
+        if names:
+            raise ValueError(f"Not a certificate: {where} {problem} {', '.join(sorted(names))}.")
+    return kind(**{name: _typed(record[name], str(field.type), f"{where}.{name}") for name, field in fields.items()})
+
+
+def _typed(value: Any, annotation: str, where: str) -> Any:
+    accepts: dict[str, Any] = {"float": (float, int), "int": int, "str": str, "bool": bool, "float | None": (float, int)}
+    if annotation.startswith("tuple["):
+        element = annotation.removeprefix("tuple[").removesuffix(", ...]")
+        if not isinstance(value, list | tuple):
+            raise ValueError(f"Not a certificate: {where} must be a list.")
+        return tuple(_typed(v, element, f"{where}[{i}]") for i, v in enumerate(value))
+    if annotation not in accepts or (value is None and annotation.endswith("None")):
+        return value
+    if not isinstance(value, accepts[annotation]) or (isinstance(value, bool) and annotation != "bool"):
+        raise ValueError(f"Not a certificate: {where} must be of type {annotation}; got {value!r}.")
+    return float(value) if annotation.startswith("float") else value

@@ -1,0 +1,130 @@
+"""Empirical risks: the two 0-1 losses that are certified, and smooth risks to train on, each with its gradient.
+
+``plurality`` counts the examples on which the vote is wrong. ``half-weight`` counts those on which the wrong voters
+hold at least half of the weight: never fewer, and the same for two classes up to ties.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from certivote.maths.beta_tail import BetaTailTable
+from certivote.votes import LinearMap, Votes, plurality
+
+__all__ = ["Loss", "SmoothRisk", "count_errors", "drawn_risk", "expected_risk"]
+
+Array = NDArray[np.float64]
+Labels = NDArray[np.intp]
+Loss = Literal["plurality", "half-weight"]
+SmoothRisk = Callable[[Array], tuple[float, Array]]
+"""Parameters to risk and gradient."""
+
+
+def count_errors(masses: Array, labels: Labels, loss: Loss) -> int:
+    """Number of examples on which a vote with these class masses errs.
+
+    Examples
+    --------
+    >>> masses = np.array([[0.4, 0.35, 0.25], [0.6, 0.2, 0.2]])
+    >>> count_errors(masses, np.array([0, 0]), "plurality"), count_errors(masses, np.array([0, 0]), "half-weight")
+    (0, 1)
+    """
+    if loss == "plurality":
+        return int(np.count_nonzero(plurality(masses) != labels))
+    right = masses[np.arange(len(labels)), labels]
+    return int(np.count_nonzero(2.0 * right <= masses.sum(axis=1)))
+
+
+def expected_risk(votes: Votes, labels: Labels, loss: Loss) -> SmoothRisk:
+    r"""Risk of a vote drawn from ``Dir(alpha)``, averaged over the draw, as a function of ``alpha``.
+
+    Half-weight (and two classes): exactly :math:`\frac1n \sum_i I_{1/2}(A - b_i, b_i)` with ``b_i`` the sum of
+    ``alpha`` over the voters wrong at ``i``, through a table. Plurality among more classes: the label loses to its
+    strongest rival ``c`` with probability :math:`I_{1/2}(a_y, a_c)`, where ``a`` are the masses under ``alpha``. That
+    is looked up in the same table at the same number :math:`z = (a_c - a_y)/\sqrt{a_c + a_y}` of standard deviations,
+    an approximation (exact for two classes) that only steers the training.
+    """
+    if loss == "half-weight" or votes.n_classes == 2:
+        return _expected_half_weight(votes.against(labels))
+    return _expected_plurality(votes.by_class(), labels)
+
+
+def _expected_half_weight(wrong_masses: LinearMap) -> SmoothRisk:
+    def risk(alpha: Array) -> tuple[float, Array]:
+        wrong = wrong_masses.forward(alpha)
+        table = BetaTailTable(alpha.sum(), wrong.min(), wrong.max())
+        value, slope, in_total = table(wrong)
+        n = len(wrong)
+        return float(value.mean()), wrong_masses.adjoint(slope / n) + in_total.sum() / n
+
+    return risk
+
+
+def _expected_plurality(class_masses: LinearMap, labels: Labels) -> SmoothRisk:
+    n = len(labels)
+    rows = np.arange(n)
+
+    def risk(alpha: Array) -> tuple[float, Array]:
+        masses = class_masses.forward(alpha)
+        own, rival_class = _own_and_rival(masses, labels)
+        rival = masses[rows, rival_class]
+        total = float(alpha.sum())
+        pair = own + rival
+        z = np.divide(rival - own, np.sqrt(pair), out=np.zeros(n), where=pair > 0)
+        wrong = 0.5 * (total + math.sqrt(total) * z)
+        table = BetaTailTable(total, max(wrong.min(), 0.0), min(wrong.max(), total))
+        value, slope, in_total = table(wrong)
+        # dz/drival = (rival + 3 own) / (2 pair^1.5) and dz/down = -(own + 3 rival) / (2 pair^1.5).
+        steep = np.divide(0.25 * math.sqrt(total) * slope, pair**1.5, out=np.zeros(n), where=pair > 0) / n
+        gradient = np.zeros_like(masses)
+        gradient[rows, rival_class] = steep * (rival + 3.0 * own)
+        gradient[rows, labels] = -steep * (own + 3.0 * rival)
+        by_total = in_total + slope * (0.5 + 0.25 * z / math.sqrt(total))
+        return float(value.mean()), class_masses.adjoint(gradient) + by_total.sum() / n
+
+    return risk
+
+
+def drawn_risk(votes: Votes, labels: Labels, loss: Loss, slope: float = 100.0) -> SmoothRisk:
+    r"""Sigmoid stand-in for the 0-1 loss of one drawn vote, as a function of its weights (paper, Section 6).
+
+    Half-weight: the mean of :math:`\sigma(c(w_i - 1/2))`. Plurality: of :math:`\sigma(c(m_{rival} - m_{own})/2)`, the
+    same for two classes.
+    """
+    n = len(labels)
+    rows = np.arange(n)
+    if loss == "half-weight" or votes.n_classes == 2:
+        wrong_masses = votes.against(labels)
+
+        def half_weight(weights: Array) -> tuple[float, Array]:
+            level = special.expit(slope * (wrong_masses.forward(weights) - 0.5))
+            return float(level.mean()), wrong_masses.adjoint(slope / n * level * (1.0 - level))
+
+        return half_weight
+
+    class_masses = votes.by_class()
+
+    def margin(weights: Array) -> tuple[float, Array]:
+        masses = class_masses.forward(weights)
+        own, rival_class = _own_and_rival(masses, labels)
+        level = special.expit(0.5 * slope * (masses[rows, rival_class] - own))
+        steep = 0.5 * slope / n * level * (1.0 - level)
+        gradient = np.zeros_like(masses)
+        gradient[rows, rival_class] = steep
+        gradient[rows, labels] = -steep
+        return float(level.mean()), class_masses.adjoint(gradient)
+
+    return margin
+
+
+def _own_and_rival(masses: Array, labels: Labels) -> tuple[Array, Labels]:
+    """Mass of the label, and the strongest other class."""
+    rows = np.arange(len(labels))
+    own = masses[rows, labels]
+    others = masses.copy()
+    others[rows, labels] = -1.0
+    return own, np.argmax(others, axis=1)

@@ -1,0 +1,54 @@
+"""The interface of a voter family."""
+
+from abc import abstractmethod
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from certivote.votes import Votes
+
+__all__ = ["TaughtVoters", "VoterSet"]
+
+
+class TaughtVoters(Protocol):
+    """Voters that are ready to vote."""
+
+    n_voters: int
+
+    def votes(self, X: Any) -> Votes:
+        """The votes on the rows of ``X``."""
+
+
+class VoterSet(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """A family of voters, before any data. To add one, define the members below.
+
+    Attributes
+    ----------
+    input_checks : dict or None
+        Arguments for scikit-learn's ``validate_data``; None hands the rows to the voters as they were given.
+    multi_class : bool
+        Whether the voters can choose among more than two classes.
+    """
+
+    input_checks: dict[str, Any] | None = None
+    multi_class = True
+
+    @property
+    @abstractmethod
+    def needs_rows(self) -> bool:
+        """Whether the voters must be taught. If not, they can be certified on all rows."""
+
+    def known_classes(self) -> list[Any]:
+        """Classes that the voters may vote for whatever they are taught."""
+        return []
+
+    @abstractmethod
+    def teach(self, X: Any, y: NDArray[Any], classes: NDArray[Any], rng: np.random.Generator) -> TaughtVoters:
+        """Make the voters from the teaching rows (none, where :attr:`needs_rows` is False)."""
+
+
+def code_type(n_classes: int) -> type[np.unsignedinteger]:
+    """Smallest integers that hold the class codes."""
+    return np.uint8 if n_classes <= 256 else np.uint32

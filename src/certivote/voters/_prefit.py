@@ -1,0 +1,88 @@
+"""Any classifiers: the user's own, fitted or not."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+from certivote.voters._base import VoterSet, code_type
+from certivote.votes import DenseVotes
+
+__all__ = ["Prefit"]
+
+
+class Prefit(VoterSet):
+    """A list of classifiers, one vote each.
+
+    Those that are fitted already vote as they are: they must not have seen the rows they are certified on, which nothing
+    can check. The others are cloned and fitted on the teaching rows.
+
+    Parameters
+    ----------
+    classifiers : list of scikit-learn classifiers
+        Pipelines included. They get the rows as they were given, data frames as data frames.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from certivote.voters import Prefit
+    >>> Prefit([LogisticRegression(), DecisionTreeClassifier()]).needs_rows
+    True
+    """
+
+    def __init__(self, classifiers: list[Any]):
+        self.classifiers = classifiers
+
+    def __sklearn_clone__(self) -> "Prefit":
+        # A copy that forgot what the classifiers had learned would be another voter set.
+        return self
+
+    @property
+    def needs_rows(self) -> bool:
+        return not all(_is_fitted(classifier) for classifier in self.classifiers)
+
+    def known_classes(self) -> list[Any]:
+        return [label for c in self.classifiers if _is_fitted(c) for label in c.classes_]
+
+    def teach(self, X: Any, y: NDArray[Any], classes: NDArray[Any], rng: np.random.Generator) -> "_TaughtList":
+        if not self.classifiers:
+            raise ValueError("voters is an empty list; give at least one classifier.")
+        for classifier in self.classifiers:
+            if not hasattr(classifier, "predict"):
+                raise TypeError(f"Every voter must be a classifier with a predict method; got {classifier!r}.")
+        return _TaughtList([c if _is_fitted(c) else _seeded(c, rng).fit(X, y) for c in self.classifiers], classes)
+
+
+class _TaughtList:
+    def __init__(self, classifiers: list[Any], classes: NDArray[Any]):
+        self.classifiers = classifiers
+        self.n_voters = len(classifiers)
+        self._classes = classes
+
+    def votes(self, X: Any) -> DenseVotes:
+        predictions = [np.searchsorted(self._classes, classifier.predict(X)) for classifier in self.classifiers]
+        codes = np.stack(predictions, axis=1).astype(code_type(len(self._classes)))
+        return DenseVotes(codes, len(self._classes))
+
+
+def _is_fitted(classifier: Any) -> bool:
+    try:
+        check_is_fitted(classifier)
+    except NotFittedError:
+        return False
+    return True
+
+
+def _seeded(classifier: Any, rng: np.random.Generator) -> Any:
+    """A fresh copy, with a seed of its own wherever the user left one open."""
+    copy = clone(classifier)
+    seeds = {
+        name: int(rng.integers(2**31))
+        for name, value in sorted(copy.get_params(deep=True).items())
+        if (name == "random_state" or name.endswith("__random_state")) and value is None
+    }
+    return copy.set_params(**seeds)

@@ -1,0 +1,87 @@
+"""Decision stumps: one feature against one threshold."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certivote.voters._base import VoterSet
+from certivote.votes import BinnedVotes
+
+__all__ = ["Stumps"]
+
+
+class Stumps(VoterSet):
+    """Decision stumps for two classes, both polarities of each threshold.
+
+    Feature ``f`` with range ``(lo, hi)`` gets the thresholds ``lo + t (hi - lo) / n_thresholds``, ``t`` from 0; one stump
+    says the second class above the threshold and the first elsewhere, its twin the opposite.
+
+    Parameters
+    ----------
+    n_thresholds : int, default=10
+        Thresholds a feature, from 1 to 255.
+    ranges : sequence of (low, high), one a feature, or None
+        What the features can be, known without looking at the certified rows. None takes the least and the largest
+        value among the teaching rows, and therefore needs a split.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from certivote.voters import Stumps
+    >>> stumps = Stumps(n_thresholds=2, ranges=[(0.0, 1.0)])
+    >>> taught = stumps.teach(None, None, np.array([0, 1]), np.random.default_rng(0))
+    >>> taught.n_voters  # two thresholds, two polarities
+    4
+    """
+
+    multi_class = False
+
+    def __init__(self, n_thresholds: int = 10, ranges: Sequence[tuple[float, float]] | None = None):
+        self.n_thresholds = n_thresholds
+        self.ranges = ranges
+
+    @property
+    def input_checks(self) -> dict[str, Any]:  # type: ignore[override]
+        return {"dtype": float}
+
+    @property
+    def needs_rows(self) -> bool:
+        return self.ranges is None
+
+    def teach(self, X: Any, y: NDArray[Any], classes: NDArray[Any], rng: np.random.Generator) -> "_TaughtStumps":
+        if not 1 <= self.n_thresholds <= 255:
+            raise ValueError(f"n_thresholds must lie between 1 and 255; got {self.n_thresholds}.")
+        if self.ranges is None:
+            ranges = np.stack([X.min(axis=0), X.max(axis=0)], axis=1)
+        else:
+            ranges = np.asarray(self.ranges, dtype=float)
+        if ranges.ndim != 2 or ranges.shape[1] != 2 or not np.all(np.isfinite(ranges)) or np.any(ranges[:, 0] > ranges[:, 1]):
+            raise ValueError(
+                "ranges must hold one (low, high) a feature, finite and with low <= high; "
+                f"got an array of shape {ranges.shape}."
+            )
+        steps = np.arange(self.n_thresholds) / self.n_thresholds
+        return _TaughtStumps(ranges[:, :1] + steps * (ranges[:, 1:] - ranges[:, :1]))
+
+
+@dataclass(frozen=True)
+class _TaughtStumps:
+    thresholds: NDArray[np.float64]
+    """Of shape (n_features, n_thresholds), ascending."""
+
+    @property
+    def n_voters(self) -> int:
+        return 2 * self.thresholds.size
+
+    def votes(self, X: NDArray[np.float64]) -> BinnedVotes:
+        n_features, n_thresholds = self.thresholds.shape
+        if X.shape[1] != n_features:
+            raise ValueError(f"ranges were given for {n_features} features, but X has {X.shape[1]}.")
+        bins = np.empty(X.shape, dtype=np.uint8)
+        for f in range(n_features):
+            # Thresholds strictly below x: a stump says "above" for x > threshold.
+            bins[:, f] = np.searchsorted(self.thresholds[f], X[:, f], side="left")
+        return BinnedVotes(bins, n_thresholds)
