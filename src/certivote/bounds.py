@@ -51,7 +51,7 @@ def sample_bound(risk: float, nats: float, n: int) -> float:
 def average_bound(
     risks: Sequence[float], nats: Sequence[float], sizes: Sequence[int], shares: Sequence[float]
 ) -> float:
-    """``kl^{-1}(sum_k share_k risk_k || sum_k share_k nats_k / n_k)``: the form of the bounds on an average of votes."""
+    """``kl^{-1}(sum_k share_k risk_k || sum_k share_k nats_k / n_k)``: the form of the bounds on an average."""
     if abs(math.fsum(shares) - 1.0) > 1e-12 or min(shares) < 0:
         raise ValueError(f"shares must be non-negative and sum to 1; got {list(shares)}.")
     risk = math.fsum(share * r for share, r in zip(shares, risks, strict=True))

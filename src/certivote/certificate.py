@@ -5,7 +5,7 @@ import json
 import textwrap
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
-from typing import Any
+from typing import Any, get_args, get_origin
 
 __all__ = ["SCHEMA_VERSION", "Certificate", "Sample", "percent_up"]
 
@@ -167,7 +167,7 @@ class Certificate:
             (
                 "for comparison",
                 f"the same voters with their prior weights, by hold-out: {percent_up(sample.holdout_bound)} "
-                f"({sample.holdout_errors:,} errors)",
+                f"({sample.holdout_errors:,} errors); choosing between the two now would void both",
             ),
         ]
         if self.average_bound is not None:
@@ -181,12 +181,12 @@ class Certificate:
         confidence = f"{100 * (1 - self.delta):g} %"
         if self.vacuous:
             return (
-                f"This certificate promises nothing: with {confidence} confidence the error is only known to be at most "
-                f"{percent_up(self.bound)}. There are too few certified rows for what was learned from them."
+                f"This certificate promises nothing: with {confidence} confidence the error is only known to be at "
+                f"most {percent_up(self.bound)}. There are too few certified rows for what was learned from them."
             )
         text = (
-            f"With {confidence} confidence, this classifier is wrong on at most {percent_up(self.bound)} of new cases that "
-            "come from the same source as the data it was certified on. It is one fixed classifier: the same case "
+            f"With {confidence} confidence, this classifier is wrong on at most {percent_up(self.bound)} of new cases "
+            "that come from the same source as the data it was certified on. It is one fixed classifier: the same case "
             "always gets the same answer."
         )
         guess = 1 - 1 / max(len(self.classes), 2)
@@ -199,8 +199,8 @@ def _copies(sample: Sample) -> str:
     if not sample.copies and not sample.copies_of_teaching_rows:
         return "no two rows are equal"
     return (
-        f"{sample.copies:,} certified rows equal an earlier one, {sample.copies_of_teaching_rows:,} equal a teaching row "
-        "(all counted)"
+        f"{sample.copies:,} certified rows equal an earlier one, {sample.copies_of_teaching_rows:,} equal a teaching "
+        "row (all counted)"
     )
 
 
@@ -212,18 +212,19 @@ def _build(kind: type[Any], record: Any, where: str) -> Any:
     for problem, names in (("lacks", fields.keys() - record.keys()), ("has unknown", record.keys() - fields.keys())):
         if names:
             raise ValueError(f"Not a certificate: {where} {problem} {', '.join(sorted(names))}.")
-    return kind(**{name: _typed(record[name], str(field.type), f"{where}.{name}") for name, field in fields.items()})
+    return kind(**{name: _typed(record[name], field.type, f"{where}.{name}") for name, field in fields.items()})
 
 
-def _typed(value: Any, annotation: str, where: str) -> Any:
-    accepts: dict[str, Any] = {"float": (float, int), "int": int, "str": str, "bool": bool, "float | None": (float, int)}
-    if annotation.startswith("tuple["):
-        element = annotation.removeprefix("tuple[").removesuffix(", ...]")
+def _typed(value: Any, kind: Any, where: str) -> Any:
+    """The value, if JSON can mean it as this type; ints count as floats, lists as tuples."""
+    if get_origin(kind) is tuple:
         if not isinstance(value, list | tuple):
             raise ValueError(f"Not a certificate: {where} must be a list.")
-        return tuple(_typed(v, element, f"{where}[{i}]") for i, v in enumerate(value))
-    if annotation not in accepts or (value is None and annotation.endswith("None")):
-        return value
-    if not isinstance(value, accepts[annotation]) or (isinstance(value, bool) and annotation != "bool"):
-        raise ValueError(f"Not a certificate: {where} must be of type {annotation}; got {value!r}.")
-    return float(value) if annotation.startswith("float") else value
+        return tuple(_typed(v, get_args(kind)[0], f"{where}[{i}]") for i, v in enumerate(value))
+    kinds = get_args(kind) or (kind,)
+    if type(value) is int and float in kinds:
+        return float(value)
+    if type(value) not in kinds:
+        names = " or ".join("null" if k is type(None) else k.__name__ for k in kinds)
+        raise ValueError(f"Not a certificate: {where} must be of type {names}; got {value!r}.")
+    return value

@@ -122,7 +122,10 @@ def assemble(plan: Plan, samples: list[Sample], classes: NDArray[Any], provisos:
         average_bound=None
         if single
         else average_bound(
-            [s.errors / s.n for s in samples], [s.penalty + s.confidence for s in samples], [s.n for s in samples], plan.shares
+            [s.errors / s.n for s in samples],
+            [s.penalty + s.confidence for s in samples],
+            [s.n for s in samples],
+            plan.shares,
         ),
         deployed=deployed,
         shares=plan.shares,
@@ -136,11 +139,13 @@ def assemble(plan: Plan, samples: list[Sample], classes: NDArray[Any], provisos:
 
 
 _ASSUMPTIONS = (
-    "The certified rows are independent draws from the population that the classifier will meet: no time order, groups, "
-    "repeated entities, oversampling or augmentation reach across the parts, and no rows were dropped for their values.",
+    "The certified rows are independent draws from the population that the classifier will meet: no time order, "
+    "groups, repeated entities, oversampling or augmentation reach across the parts, and no rows were dropped for "
+    "their values.",
     "Preprocessing, feature selection and the hyper-prior were fixed without looking at the certified rows.",
     "The method, loss, delta, split, hyper-prior, voters and seed were fixed before fitting. If this is the best of G "
-    "fits to the same rows, its confidence is that of delta times G: fit each with delta/G instead.",
+    "fits to the same rows, or chosen among several certificates, it may fail with probability up to G times delta: "
+    "fit each with delta/G instead.",
     "The data were not collected until the certificate looked good.",
     "A case whose class the voters never saw counts as an error.",
 )

@@ -1,1 +1,115 @@
-app=None
+"""The command line: one verb a function."""
+
+import os
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+from typing import Annotated, Literal, NoReturn
+
+import typer
+
+from certivote._version import __version__
+from certivote.csv_table import TableError, read_csv
+from certivote.estimator import CertifiedVoteClassifier
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    help="A weighted majority vote with a certificate of its own error.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"certivote {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """A weighted majority vote with a certificate of its own error."""
+
+
+@app.command(epilog="Example: `certivote fit patients.csv --target outcome --out certificate.json`")
+def fit(
+    data: Annotated[Path, typer.Argument(help="CSV file with a header line; all columns but the target numeric.")],
+    target: Annotated[str, typer.Option(help="Column that holds the classes.")],
+    out: Annotated[Path | None, typer.Option(help="Where to write the certificate as JSON.")] = None,
+    method: Annotated[Literal["dis-r", "dis-v"], typer.Option(help="Bound to minimise and certify by.")] = "dis-r",
+    voters: Annotated[Literal["forest", "stumps"], typer.Option(help="Who votes.")] = "forest",
+    split: Annotated[
+        Literal["single", "cross"],
+        typer.Option(help="Voters from one part and certificate on the other, or both ways."),
+    ] = "single",
+    loss: Annotated[Literal["plurality", "half-weight"], typer.Option(help="What counts as an error.")] = "plurality",
+    delta: Annotated[float, typer.Option(help="Probability with which the certificate may fail.")] = 0.05,
+    prior: Annotated[float, typer.Option(help="Concentration of the hyper-prior, the same for every voter.")] = 0.5,
+    solver: Annotated[Literal["lbfgs", "adam"], typer.Option(help="Optimiser of the bound.")] = "lbfgs",
+    teach_share: Annotated[float, typer.Option(help="Share of the rows that teach the voters.")] = 0.5,
+    tau: Annotated[float, typer.Option(help="Weight of the first vote in the average of a cross split.")] = 0.5,
+    renyi_order: Annotated[float, typer.Option(help="Order of the Rényi divergence of dis-v.")] = 1.5,
+    constant: Annotated[
+        Literal["paper", "exact"], typer.Option(help="2 sqrt(n) as in the theorems, or Maurer's smaller constant.")
+    ] = "paper",
+    seed: Annotated[
+        int, typer.Option(min=0, help="Seed. Fitting with several and keeping the best voids the certificate.")
+    ] = 0,
+) -> None:
+    """Learn a vote from a CSV file and print its certificate."""
+    if out is not None and not out.parent.is_dir():
+        _fail(f"--out: the folder {out.parent} does not exist.")
+    try:
+        table = read_csv(data, target)
+        clf = CertifiedVoteClassifier(
+            method=method,
+            voters=voters,
+            split=split,
+            loss=loss,
+            delta=delta,
+            prior=prior,
+            solver=solver,
+            teach_share=teach_share,
+            tau=tau,
+            renyi_order=renyi_order,
+            constant=constant,
+            random_state=seed,
+            verbose=True,
+        )
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", UserWarning)
+            clf.fit(table.X, table.y)
+    except TableError as error:
+        _fail(str(error))
+    except ValueError as error:
+        _fail(f"{data}: {error}")
+    for warning in caught:
+        typer.echo(f"certivote: warning: {warning.message}", err=True)
+    typer.echo(str(clf.certificate_))
+    if out is not None:
+        _write_whole(out, clf.certificate_.to_json() + "\n")
+        typer.echo(f"\nCertificate written to {out}.")
+
+
+def _fail(message: str) -> NoReturn:
+    typer.echo(f"certivote: {message}", err=True)
+    sys.exit(1)
+
+
+def _write_whole(path: Path, text: str) -> None:
+    """Write a file at once: readers see the old content or the new, never a part."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(name, path)
+    except BaseException:
+        os.unlink(name)
+        raise

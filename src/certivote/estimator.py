@@ -2,7 +2,7 @@
 
 import warnings
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
 from certivote.certify import Plan, assemble, certify_sample
 from certivote.learn import SOLVERS
@@ -28,9 +28,9 @@ Array = NDArray[np.float64]
 class CertifiedVoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """A weighted majority vote that comes with a certificate of its own error.
 
-    ``fit`` teaches voters on one part of the rows, learns their weights on the other by minimising a PAC-Bayesian bound,
-    draws one weight vector, and certifies that one vote: with probability at least ``1 - delta``, its error on new data
-    is at most ``certificate_.bound``.
+    ``fit`` teaches voters on one part of the rows, learns their weights on the other by minimising a PAC-Bayesian
+    bound, draws one weight vector, and certifies that one vote: with probability at least ``1 - delta``, its error on
+    new data is at most ``certificate_.bound``.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ class CertifiedVoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     True
     """
 
-    _parameter_constraints: dict[str, list[Any]] = {
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "method": [StrOptions(set(METHODS))],
         "voters": [StrOptions({"forest", "stumps"}), VoterSet, list, tuple],
         "split": [StrOptions({"none", "single", "cross"})],
@@ -139,7 +139,7 @@ class CertifiedVoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         self.random_state = random_state
         self.verbose = verbose
 
-    @_fit_context(prefer_skip_nested_validation=False)
+    @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: ArrayLike, **fit_params: Any) -> "CertifiedVoteClassifier":
         """Teach the voters, learn their weights, draw the vote and certify it.
 
@@ -167,7 +167,12 @@ class CertifiedVoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
                 f"Only binary classification is supported by {type(voters).__name__}: the type of the target has "
                 f"{len(self.classes_)} classes. Use voters='forest' for more than two."
             )
-        _check_split(voters, self.split)
+        if self.split == "none" and voters.needs_rows:
+            raise ValueError(
+                f"split='none' needs voters that are fixed without the data, but {type(voters).__name__} would be "
+                "taught on the certified rows. Declare what is missing (Stumps: ranges=[(low, high), ...]; a list: fitted "
+                "classifiers), or use split='single'."
+            )
         plan = Plan(
             method=self.method,
             loss=self.loss,  # type: ignore[arg-type]  # checked by _parameter_constraints
@@ -178,6 +183,8 @@ class CertifiedVoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         )
         split_rng, *fold_rngs = _streams(self.random_state, 1 + 3 * len(plan.shares))
         folds = make_folds(len(y), plan.split, self.teach_share, split_rng)
+        for message in _worries(voters, self.classes_, y, folds):
+            warnings.warn(message, UserWarning, stacklevel=3)
         outcomes = [
             self._certify_fold(plan, voters, X, y, fold, *fold_rngs[3 * k : 3 * k + 3]) for k, fold in enumerate(folds)
         ]
@@ -192,22 +199,27 @@ class CertifiedVoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         They sum to 1 but are not calibrated probabilities.
         """
         check_is_fitted(self)
-        checks = resolve_voters(self.voters).input_checks
-        X = validate_data(self, X, reset=False, skip_check_array=checks is None, **(checks or {}))
+        voters = resolve_voters(self.voters)
+        if voters.keeps_frames and _is_frame(X):
+            validate_data(self, X, reset=False, skip_check_array=True)
+        else:
+            X = validate_data(self, X, reset=False, **voters.input_checks)
         return self.voters_.votes(X).masses(self.weights_)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class with the largest vote mass; ties go to the smallest class."""
-        return self.classes_[plurality(self.predict_proba(X))]
+        masses = self.predict_proba(X)
+        return self.classes_[plurality(masses)]
 
     def _checked(self, voters: VoterSet, X: Any, y: ArrayLike) -> tuple[Any, NDArray[Any]]:
-        checks = voters.input_checks
-        X, y = validate_data(self, X, y, skip_check_array=checks is None, **(checks or {}))
-        y = np.asarray(y)
+        if voters.keeps_frames and _is_frame(X):
+            validate_data(self, X, skip_check_array=True)
+            y = column_or_1d(y, warn=True)
+            check_consistent_length(X, y)
+        else:
+            X, y = validate_data(self, X, y, **voters.input_checks)
         check_classification_targets(y)
-        if y.ndim != 1 or len(y) != _n_rows(X):
-            raise ValueError(f"y must hold one label a row of X; got shape {y.shape} for {_n_rows(X)} rows.")
-        return X, y
+        return X, np.asarray(y)
 
     def _certify_fold(
         self,
@@ -227,8 +239,6 @@ class CertifiedVoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             stage.begin(f"{taught.n_voters:,} voters vote on {len(fold.certify):,} rows")
             votes = taught.votes(_safe_indexing(X, fold.certify))
             labels = np.searchsorted(self.classes_, y[fold.certify])
-            if voters.needs_rows:
-                _warn_unseen(self.classes_, y[fold.teach])
             sample, weights = certify_sample(
                 plan,
                 votes,
@@ -248,37 +258,37 @@ class CertifiedVoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             voters = resolve_voters(self.voters)
         except ValueError:
             return tags
-        checks = voters.input_checks or {}
+        checks = voters.input_checks
         tags.classifier_tags.multi_class = voters.multi_class
-        tags.input_tags.sparse = "accept_sparse" in checks
-        tags.input_tags.allow_nan = checks.get("ensure_all_finite") == "allow-nan" or voters.input_checks is None
+        tags.input_tags.sparse = bool(checks.get("accept_sparse"))
+        tags.input_tags.allow_nan = checks.get("ensure_all_finite") == "allow-nan"
         return tags
 
 
 def _refuse(fit_params: dict[str, Any]) -> None:
     if "sample_weight" in fit_params:
         raise ValueError(
-            "sample_weight cannot be used here: a certificate counts every certified row once. To weight the teaching of "
-            "the voters, set class_weight on them, or fit them yourself and pass them as a list with split='none'."
+            "sample_weight cannot be used here: a certificate counts every certified row once. To weight the teaching "
+            "of the voters, set class_weight on them, or fit them yourself and pass them as a list with split='none'."
         )
     if fit_params:
         raise TypeError(f"fit() takes X and y only; got {', '.join(sorted(fit_params))}.")
 
 
-def _check_split(voters: VoterSet, split: str) -> None:
-    name = type(voters).__name__
-    if split == "none" and voters.needs_rows:
-        raise ValueError(
-            f"split='none' needs voters that are fixed without the data, but {name} would be taught on the certified rows. "
-            "Declare what is missing (Stumps: ranges=[(low, high), ...]; a list: classifiers that are fitted already), "
-            "or use split='single'."
-        )
-    if split != "none" and not voters.needs_rows:
-        warnings.warn(
-            f"{name} needs no teaching rows, so split={split!r} only sets rows aside: split='none' certifies on all of them.",
-            UserWarning,
-            stacklevel=4,
-        )
+def _worries(voters: VoterSet, classes: NDArray[Any], y: NDArray[Any], folds: tuple[Fold, ...]) -> list[str]:
+    """What is allowed but probably not meant."""
+    if not voters.needs_rows:
+        if not len(folds[0].teach):
+            return []
+        return [
+            f"{type(voters).__name__} needs no teaching rows, so the split only sets rows aside: "
+            "split='none' certifies on all of them."
+        ]
+    unseen = [label for label in classes.tolist() if any(label not in y[fold.teach] for fold in folds)]
+    if not unseen:
+        return []
+    shown = ", ".join(repr(label) for label in unseen[:5]) + (", ..." if len(unseen) > 5 else "")
+    return [f"No teaching row has class {shown}: the voters cannot vote for it, and each such row counts as an error."]
 
 
 def _provisos(voters: VoterSet, split: str) -> list[str]:
@@ -289,29 +299,20 @@ def _provisos(voters: VoterSet, split: str) -> list[str]:
     return []
 
 
-def _warn_unseen(classes: NDArray[Any], taught: NDArray[Any]) -> None:
-    unseen = np.setdiff1d(classes, taught)
-    if len(unseen):
-        shown = ", ".join(repr(label) for label in unseen[:5].tolist()) + (", ..." if len(unseen) > 5 else "")
-        warnings.warn(
-            f"No teaching row has class {shown}: the voters cannot vote for it, and each such row counts as an error.",
-            UserWarning,
-            stacklevel=5,
-        )
-
-
 def _hyper_prior(prior: Any, n_voters: int) -> Array:
     """The Dirichlet parameters ``beta``."""
     beta = np.asarray(prior, dtype=float)
     if beta.ndim > 0 and beta.shape != (n_voters,):
-        raise ValueError(f"prior must be a number or hold one number a voter, {n_voters} in all; got shape {beta.shape}.")
+        raise ValueError(
+            f"prior must be a number or hold one number a voter, {n_voters} in all; got shape {beta.shape}."
+        )
     if not np.all((beta >= 1e-6) & (beta <= 1e6)):
         raise ValueError(f"prior must be positive, from 1e-6 to 1e6; got values from {beta.min():g} to {beta.max():g}.")
     return np.full(n_voters, beta) if beta.ndim == 0 else beta
 
 
-def _n_rows(X: Any) -> int:
-    return X.shape[0] if hasattr(X, "shape") else len(X)
+def _is_frame(X: Any) -> bool:
+    return hasattr(X, "columns") and hasattr(X, "dtypes")
 
 
 def _streams(random_state: Any, count: int) -> list[np.random.Generator]:

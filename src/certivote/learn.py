@@ -18,7 +18,7 @@ from certivote.methods import Method, Setting
 from certivote.risks import Labels, Loss, SmoothRisk, drawn_risk, expected_risk
 from certivote.votes import LinearMap, Votes
 
-__all__ = ["Problem", "SOLVERS", "Tick"]
+__all__ = ["SOLVERS", "Problem", "Tick"]
 
 Array = NDArray[np.float64]
 Tick = Callable[[], None]
@@ -67,22 +67,18 @@ def lbfgs(problem: Problem, rng: np.random.Generator, tick: Tick) -> Array:
         value, gradient = _expected_bound(problem, risk, floor + np.exp(x))
         return value, gradient * np.exp(x)
 
+    def descend(x: Array) -> optimize.OptimizeResult:
+        options = {"maxiter": _MAX_STEPS, "maxcor": 20, "ftol": 1e-6, "gtol": 1e-9}
+        limits = [_LOG_RANGE] * len(floor)
+        return optimize.minimize(
+            objective, x, jac=True, method="L-BFGS-B", bounds=limits, callback=lambda _: tick(), options=options
+        )
+
     results = []
     for starts in _starts(problem):
         logs = [np.clip(np.log(start - floor), *_LOG_RANGE) for start in starts]
-        results.append(
-            optimize.minimize(
-                objective,
-                min(logs, key=lambda x: objective(x)[0]),
-                jac=True,
-                method="L-BFGS-B",
-                bounds=[_LOG_RANGE] * len(floor),
-                callback=lambda _: tick(),
-                options={"maxiter": _MAX_STEPS, "maxcor": 20, "ftol": 1e-7, "gtol": 1e-9},
-            )
-        )
-    best = min(results, key=lambda result: result.fun)
-    return floor + np.exp(best.x)
+        results.append(descend(min(logs, key=lambda x: objective(x)[0])))
+    return floor + np.exp(min(results, key=lambda result: result.fun).x)
 
 
 def _expected_bound(problem: Problem, risk: SmoothRisk, alpha: Array) -> tuple[float, Array]:
@@ -93,20 +89,19 @@ def _expected_bound(problem: Problem, risk: SmoothRisk, alpha: Array) -> tuple[f
 
 
 def _starts(problem: Problem) -> tuple[list[Array], list[Array]]:
-    """Starts near the hyper-prior and far from it: ``beta + kappa w``, ``kappa`` below or above the sum of ``beta``.
+    """Starts ``beta + kappa w`` near the hyper-prior, and far from it: ``kappa`` below or above the sum of ``beta``.
 
-    The directions ``w`` are equal weights and the weights after some rounds of boosting.
+    The directions ``w`` are equal weights and the weights after some rounds of boosting; far away, only the last.
     """
     beta, n_voters = problem.beta, problem.votes.n_voters
-    directions = [np.full(n_voters, 1.0 / n_voters), *_boosting_path(problem.votes.against(problem.labels), n_voters)]
-    near, far = [beta], []
-    for kappa in np.geomspace(10.0, 10_000.0, 7):
-        side = near if kappa <= beta.sum() else far
-        side.extend(beta + kappa * direction for direction in directions)
-    return near, far or [beta + 10.0 * beta.sum() * direction for direction in directions]
+    equal = np.full(n_voters, 1.0 / n_voters)
+    directions = [equal, *_boosting_path(problem.votes.against(problem.labels), n_voters)]
+    near = [beta + kappa * beta.sum() * direction for kappa in (0.1, 0.3, 1.0) for direction in directions]
+    far = [beta + kappa * beta.sum() * directions[-1] for kappa in (3.0, 10.0, 30.0, 100.0)]
+    return [beta, *near], far
 
 
-def _boosting_path(wrong_masses: LinearMap, n_voters: int, rounds: tuple[int, ...] = (4, 16, 64)) -> list[Array]:
+def _boosting_path(wrong_masses: LinearMap, n_voters: int, rounds: tuple[int, ...] = (8, 64)) -> list[Array]:
     """Normalised weights after some rounds of AdaBoost on the votes themselves."""
     path = []
     weights = np.zeros(n_voters)
@@ -133,8 +128,8 @@ def adam(problem: Problem, rng: np.random.Generator, tick: Tick) -> Array:
 
     The objective of a batch is the bound with the batch's sigmoid risk and the full sample's size. The learning rate
     starts at 0.1 and is divided by 10 after 2 epochs without improvement of the mean objective; training stops after 25
-    such epochs or 100 in all, and the best epoch's ``alpha`` is kept. Adam works on the logarithm of ``alpha`` above its
-    floor, which keeps every step feasible.
+    such epochs or 100 in all, and the best epoch's ``alpha`` is kept. Adam works on the logarithm of ``alpha`` above
+    its floor, which keeps every step feasible.
     """
     n = problem.votes.n_rows
     floor = problem.floor()
@@ -166,9 +161,7 @@ def adam(problem: Problem, rng: np.random.Generator, tick: Tick) -> Array:
     return floor + np.exp(best_x)
 
 
-def _drawn_bound(
-    problem: Problem, rows: Labels, alpha: Array, rng: np.random.Generator
-) -> tuple[float, Array]:
+def _drawn_bound(problem: Problem, rows: Labels, alpha: Array, rng: np.random.Generator) -> tuple[float, Array]:
     """The bound at one draw and one mini-batch, and its gradient in ``alpha`` through the draw."""
     log_weights, gammas, log_uniforms = dirichlet.draw(alpha, rng)
     weights = np.exp(log_weights)

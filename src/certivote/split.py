@@ -50,8 +50,8 @@ def make_folds(n_rows: int, split: Split, teach_share: float, rng: np.random.Gen
     n_teach = round(teach_share * n_rows)
     if not 0 < n_teach < n_rows:
         raise ValueError(
-            f"Too few rows: n_samples = {n_rows} with teach_share={teach_share} leaves {n_teach} to teach the voters and "
-            f"{n_rows - n_teach} to certify; both parts need at least 1. Give more rows, or another teach_share."
+            f"Too few rows: n_samples = {n_rows} with teach_share={teach_share} leaves {n_teach} to teach the voters "
+            f"and {n_rows - n_teach} to certify; both parts need at least 1. Give more rows, or another teach_share."
         )
     order = rng.permutation(n_rows)
     first, second = np.sort(order[:n_teach]), np.sort(order[n_teach:])

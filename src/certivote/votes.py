@@ -114,11 +114,14 @@ class DenseVotes:
 
     def by_class(self) -> LinearMap:
         # Column j holds a one at (i, vote of j on i): no sorting is needed to lay it out by columns.
-        first = np.arange(self.n_rows, dtype=np.int64 if self.n_rows * self.n_classes >= 2**31 else np.int32)
-        indices = ((first * self.n_classes)[:, None] + self._codes).astype(first.dtype).ravel(order="F")
+        index_type = np.int64 if self.n_rows * self.n_classes >= 2**31 else np.int32
+        first = np.arange(self.n_rows, dtype=np.int64) * self.n_classes
+        indices = (first[:, None] + self._codes).astype(index_type).ravel(order="F")
         pointers = np.arange(self.n_voters + 1, dtype=np.int64) * self.n_rows
         shape = (self.n_rows, self.n_classes)
-        matrix = sparse.csc_array((np.ones(indices.size), indices, pointers), shape=(shape[0] * shape[1], self.n_voters))
+        matrix = sparse.csc_array(
+            (np.ones(indices.size), indices, pointers), shape=(shape[0] * shape[1], self.n_voters)
+        )
         return _Matrix(matrix, shape)
 
     def against(self, labels: NDArray[np.intp]) -> LinearMap:

@@ -96,7 +96,7 @@ class BetaTailTable:
         # A small total has few standard deviations, but its curve is no simpler for that.
         cells = max(math.ceil((last - self._first) / (_SPACING * deviation)), 64)
         self._spacing = (last - self._first) / cells
-        nodes = self._first + self._spacing * np.arange(cells + 1)
+        nodes = self._first + self._spacing * np.arange(cells + 1, dtype=float)
         columns = np.stack([half_tail(nodes, total), half_tail_derivative(total - nodes, nodes)], axis=1)
         self._coefficients = interpolate.CubicSpline(nodes, columns).c
         self._last_cell = cells - 1

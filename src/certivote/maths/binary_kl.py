@@ -8,6 +8,10 @@ a sum of non-negative terms. So ``kl`` keeps its *relative* precision when ``p``
 formula is a difference of two nearly equal numbers.
 """
 
+import math
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -15,11 +19,16 @@ __all__ = ["kl", "kl_inverse_lower", "kl_inverse_upper", "kl_inverse_upper_deriv
 
 Array = NDArray[np.float64]
 
-_SERIES = tuple(1.0 / k for k in range(37, 1, -2))
-"""Coefficients of 2 (atanh(r) - r) / (2 r^3) = 1/3 + r^2/5 + r^4/7 + ..., last first."""
-
 _OUTWARD = 2e-14
 """Relative amount by which an inverse is moved outward. The evaluation of ``kl`` errs by less than 1e-14 of itself."""
+
+
+def _series(square: Any) -> Any:
+    """``(atanh(r) - r) / r^3 = 1/3 + r^2/5 + r^4/7 + ...`` at ``square = r^2 <= 1/9``."""
+    total = square * 0.0
+    for k in range(37, 1, -2):
+        total = total * square + 1.0 / k
+    return total
 
 
 def log1p_gap(x: ArrayLike) -> Array:
@@ -34,14 +43,39 @@ def log1p_gap(x: ArrayLike) -> Array:
     # ln(1 + x) = 2 atanh(r) with r = x / (2 + x), and x - 2 r = x r.
     small = np.clip(x, -0.5, 0.5)
     r = small / (2.0 + small)
-    square = r * r
-    series = np.zeros_like(r)
-    for coefficient in _SERIES:
-        series = series * square + coefficient
-    near = r * (small - 2.0 * square * series)
+    near = r * (small - 2.0 * r * r * _series(r * r))
     with np.errstate(divide="ignore", invalid="ignore"):
         far = x - np.log1p(x)
     return np.where(np.abs(x) <= 0.5, near, np.where(np.isposinf(x), np.inf, far))
+
+
+def _gap(x: float) -> float:
+    """:func:`log1p_gap` of one finite number."""
+    if abs(x) > 0.5:
+        return x - math.log1p(x) if x > -1.0 else math.inf
+    r = x / (2.0 + x)
+    return float(r * (x - 2.0 * r * r * _series(r * r)))
+
+
+def _share(a: float, d: float) -> float:
+    """``a phi(d/a) = d - a ln(1 + d/a)``, with its limit at ``a = 0``."""
+    if a <= 0.0:
+        return d if d >= 0.0 else math.inf
+    ratio = d / a
+    return a * _gap(ratio) if math.isfinite(ratio) else d - a * (math.log(d) - math.log(a))
+
+
+def _elementwise(function: Callable[..., Any], q: ArrayLike, other: ArrayLike, outputs: int = 1) -> Any:
+    """Apply a function of two numbers to arrays that broadcast."""
+    q, other = np.asarray(q, dtype=float), np.asarray(other, dtype=float)
+    if not np.all((q >= 0) & (q <= 1)):
+        raise ValueError(f"q must lie in [0, 1]; got values from {np.min(q)} to {np.max(q)}.")
+    if np.any(np.isnan(other)):
+        raise ValueError("The divergence or second probability must be a number; got NaN.")
+    if q.ndim == other.ndim == 0:
+        result = function(float(q), float(other))
+        return np.float64(result) if outputs == 1 else tuple(np.float64(value) for value in result)
+    return np.vectorize(function, otypes=[float] * outputs)(q, other)
 
 
 def kl(q: ArrayLike, p: ArrayLike) -> Array:
@@ -52,42 +86,39 @@ def kl(q: ArrayLike, p: ArrayLike) -> Array:
     >>> float(kl(0.0, 0.5))
     0.6931471805599453
     """
-    q, p = np.broadcast_arrays(np.asarray(q, dtype=float), np.asarray(p, dtype=float))
-    d = p - q
-    return _share(q, d) + _share(1.0 - q, -d)
+    return _elementwise(lambda q, p: _share(q, p - q) + _share(1.0 - q, q - p), q, p)
 
 
-def _share(a: Array, d: Array) -> Array:
-    """``a phi(d/a) = d - a ln(1 + d/a)``, with its limit ``d`` at ``a = 0``."""
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
-        ratio = d / a
-        value = np.where(np.isfinite(ratio), a * log1p_gap(ratio), d - a * (np.log(np.abs(d)) - np.log(a)))
-    return np.where(a > 0, value, np.where(d >= 0, d, np.inf))
-
-
-def _outermost(a: Array, b: Array, eps: Array) -> Array:
+def _outermost(a: float, b: float, eps: float) -> float:
     """A ``t``, provably not below the root of ``kl = eps``, where the distance is ``d = -b expm1(-t)``.
 
     Here ``a`` is the probability that grows to ``a + d`` and ``b = 1 - a`` the one that shrinks to ``b exp(-t)``. In
     ``t`` the divergence is convex, increasing, zero at 0, and has slope ``d / (a + d)``. Newton's method from above
     therefore never crosses the root, and a relative move of ``t`` outward moves the divergence by at least as much.
     """
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
-        # Two upper bounds of the root: kl(q||p) >= d^2 / (2 p), and kl(q||p) >= b t - (entropy of q).
-        bernstein = eps + np.sqrt(eps * (eps + 2.0 * a))
-        entropy = -np.where(a > 0, a * np.log(a), 0.0) - np.where(b > 0, b * np.log(b), 0.0)
-        t = np.minimum(np.where(bernstein < b, -np.log1p(-bernstein / b), np.inf), (eps + entropy) / b)
-        active = (eps > 0) & np.isfinite(t)
-        t = np.where(active, t, 0.0)
-        for _ in range(100):
-            fall = np.expm1(-t)
-            d = -b * fall
-            value = _share(a, d) + b * np.where(t < 0.5, log1p_gap(fall), t + fall)
-            step = np.where(active & (d > 0), (value - eps) * (a + d) / d, 0.0)
-            t = np.maximum(t - step, 0.0)
-            if not np.any(np.abs(step) > 1e-15 * t):
-                break
-    return np.where(active, t * (1.0 + _OUTWARD), np.where(eps > 0, np.inf, 0.0))
+    if eps <= 0.0:
+        return 0.0
+    if b <= 0.0 or math.isinf(eps):
+        return math.inf
+    # Two upper bounds of the root: kl(q||p) >= d^2 / (2 p), and kl(q||p) >= b t - (entropy of q).
+    bernstein = eps + math.sqrt(eps * (eps + 2.0 * a))
+    entropy = -(a * math.log(a) if a > 0 else 0.0) - b * math.log(b)
+    t = (eps + entropy) / b
+    if bernstein < b:
+        t = min(t, -math.log1p(-bernstein / b))
+    if math.isinf(t):
+        return t
+    for _ in range(100):
+        fall = math.expm1(-t)
+        d = -b * fall
+        if d <= 0.0:
+            break
+        value = _share(a, d) + b * (_gap(fall) if t < 0.5 else t + fall)
+        step = (value - eps) * (a + d) / d
+        t = max(t - step, 0.0)
+        if abs(step) <= 1e-15 * t:
+            break
+    return t * (1.0 + _OUTWARD)
 
 
 def kl_inverse_upper(q: ArrayLike, eps: ArrayLike) -> Array:
@@ -108,9 +139,7 @@ def kl_inverse_upper(q: ArrayLike, eps: ArrayLike) -> Array:
     >>> float(kl_inverse_upper(0.0, 0.1))  # 1 - exp(-0.1) = 0.0951625819640404...
     0.09516258196404238
     """
-    q, eps = _checked(q, eps)
-    d = -(1.0 - q) * np.expm1(-_outermost(q, 1.0 - q, eps))
-    return np.where(eps > 0, np.minimum(np.nextafter(q + d, 2.0), 1.0), q)
+    return _elementwise(lambda q, eps: _upper(q, eps)[0], q, eps)
 
 
 def kl_inverse_lower(q: ArrayLike, eps: ArrayLike) -> Array:
@@ -121,12 +150,7 @@ def kl_inverse_lower(q: ArrayLike, eps: ArrayLike) -> Array:
     >>> float(kl_inverse_lower(1.0, 0.1)) <= float(np.exp(-0.1))
     True
     """
-    q, eps = _checked(q, eps)
-    t = _outermost(1.0 - q, q, eps)
-    # q exp(-t) keeps its digits near 0, q + q expm1(-t) near q.
-    p = np.where(t > 0.5, q * np.exp(-t) * (1.0 - 4e-16), np.nextafter(q + q * np.expm1(-t), -1.0))
-    p = np.where(p < 1e-300, 0.0, p)  # below, floats lose the digits that would tell the two sides apart
-    return np.where(eps > 0, np.clip(p, 0.0, q), q)
+    return _elementwise(_lower, q, eps)
 
 
 def kl_inverse_upper_derivatives(q: ArrayLike, eps: ArrayLike) -> tuple[Array, Array, Array]:
@@ -138,25 +162,27 @@ def kl_inverse_upper_derivatives(q: ArrayLike, eps: ArrayLike) -> tuple[Array, A
 
     Where ``p`` equals ``q`` the limits 1 and infinity are returned, where ``q`` is 1 or ``eps`` infinite, zeros.
     """
-    q, eps = _checked(q, eps)
+    result: tuple[Array, Array, Array] = _elementwise(_upper, q, eps, outputs=3)
+    return result
+
+
+def _upper(q: float, eps: float) -> tuple[float, float, float]:
     rest = 1.0 - q
     t = _outermost(q, rest, eps)
-    d = -rest * np.expm1(-t)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
-        slope = (q + d) * rest * np.exp(-t) / d
-        in_q = slope * (np.log1p(d / q) + t)
-    moved, full = (d > 0) & np.isfinite(t), np.isinf(t)
-    return (
-        np.where(eps > 0, np.minimum(np.nextafter(q + d, 2.0), 1.0), q),
-        np.where(moved, in_q, np.where(full, 0.0, 1.0)),
-        np.where(moved, slope, np.where(full | (q >= 1), 0.0, np.inf)),
-    )
+    if math.isinf(t):
+        return 1.0, 0.0, 0.0
+    d = -rest * math.expm1(-t)
+    if d <= 0.0:
+        return min(math.nextafter(q, 2.0), 1.0) if eps > 0 else q, 1.0, math.inf
+    slope = (q + d) * rest * math.exp(-t) / d
+    in_q = slope * (math.log1p(d / q) + t) if q > 0 and math.isfinite(d / q) else math.inf
+    return min(math.nextafter(q + d, 2.0), 1.0), in_q, slope
 
 
-def _checked(q: ArrayLike, eps: ArrayLike) -> tuple[Array, Array]:
-    q, eps = np.broadcast_arrays(np.asarray(q, dtype=float), np.asarray(eps, dtype=float))
-    if not np.all((q >= 0) & (q <= 1)):
-        raise ValueError(f"q must lie in [0, 1]; got values from {np.min(q)} to {np.max(q)}.")
-    if np.any(np.isnan(eps)):
-        raise ValueError("eps must be a number; got NaN.")
-    return q, np.maximum(eps, 0.0)
+def _lower(q: float, eps: float) -> float:
+    t = _outermost(1.0 - q, q, eps)
+    if eps <= 0.0:
+        return q
+    # q exp(-t) keeps its digits near 0, q + q expm1(-t) near q.
+    p = q * math.exp(-t) * (1.0 - 4e-16) if t > 0.5 else math.nextafter(q + q * math.expm1(-t), -1.0)
+    return p if p >= 1e-300 else 0.0  # below, floats lose the digits that would tell the two sides apart

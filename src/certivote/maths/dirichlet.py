@@ -26,20 +26,28 @@ __all__ = ["draw", "draw_derivative", "kl_divergence", "log_ratio", "renyi_diver
 
 Array = NDArray[np.float64]
 
-_MU = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156)
-"""Stirling's series: mu(x) = sum_k _MU[k] / x^(2k+1)."""
-_NU = (-1 / 12, 1 / 120, -1 / 252, 1 / 240, -1 / 132, 691 / 32760, -1 / 12)
-"""psi(x) - ln x = -1/(2x) + sum_k _NU[k] / x^(2k+2)."""
+_MU = (1 / 156, -691 / 360360, 1 / 1188, -1 / 1680, 1 / 1260, -1 / 360, 1 / 12)
+"""Stirling's series, last term first: mu(x) = 1/(12 x) - 1/(360 x^3) + ..."""
+_NU = (-1 / 12, 691 / 32760, -1 / 132, 1 / 240, -1 / 252, 1 / 120, -1 / 12)
+"""The same for psi(x) - ln x = -1/(2x) - 1/(12 x^2) + 1/(120 x^4) - ..."""
 _FAR = 12.0
 """From here on the two series are exact to double precision."""
 _EPS = 2.3e-16
+
+
+def _in_inverse_squares(x: Array, coefficients: tuple[float, ...]) -> Array:
+    square = 1.0 / (x * x)
+    total = np.zeros_like(x)
+    for coefficient in coefficients:
+        total = total * square + coefficient
+    return total
 
 
 def _stirling_rest(x: Array) -> Array:
     """``mu(x) = ln Gamma(x) - (x - 1/2) ln x + x - ln(2 pi)/2``."""
     far = np.maximum(x, _FAR)
     near = np.minimum(x, _FAR)
-    series = np.polynomial.polynomial.polyval(far**-2, _MU) / far
+    series = _in_inverse_squares(far, _MU) / far
     direct = special.gammaln(near) - (near - 0.5) * np.log(near) + near - 0.5 * math.log(2 * math.pi)
     return np.where(x >= _FAR, series, direct)
 
@@ -48,7 +56,7 @@ def _psi_rest(x: Array) -> Array:
     """``psi(x) - ln x``."""
     far = np.maximum(x, _FAR)
     near = np.minimum(x, _FAR)
-    series = -0.5 / far + np.polynomial.polynomial.polyval(far**-2, _NU) / far**2
+    series = -0.5 / far + _in_inverse_squares(far, _NU) / (far * far)
     return np.where(x >= _FAR, series, special.psi(near) - np.log(near))
 
 

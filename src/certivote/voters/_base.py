@@ -1,7 +1,7 @@
 """The interface of a voter family."""
 
 from abc import abstractmethod
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,9 @@ __all__ = ["TaughtVoters", "VoterSet"]
 class TaughtVoters(Protocol):
     """Voters that are ready to vote."""
 
-    n_voters: int
+    @property
+    def n_voters(self) -> int:
+        """How many there are."""
 
     def votes(self, X: Any) -> Votes:
         """The votes on the rows of ``X``."""
@@ -26,14 +28,19 @@ class VoterSet(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
 
     Attributes
     ----------
-    input_checks : dict or None
-        Arguments for scikit-learn's ``validate_data``; None hands the rows to the voters as they were given.
+    keeps_frames : bool
+        Whether a data frame reaches the voters as it is, unchecked. Other input always becomes an array.
     multi_class : bool
         Whether the voters can choose among more than two classes.
     """
 
-    input_checks: dict[str, Any] | None = None
-    multi_class = True
+    keeps_frames: ClassVar[bool] = False
+    multi_class: ClassVar[bool] = True
+
+    @property
+    @abstractmethod
+    def input_checks(self) -> dict[str, Any]:
+        """Arguments for scikit-learn's ``validate_data``."""
 
     @property
     @abstractmethod

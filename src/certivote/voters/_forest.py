@@ -1,6 +1,6 @@
 """The trees of a forest."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +33,7 @@ class Forest(VoterSet):
     Forest(estimator=ExtraTreesClassifier(n_estimators=50))
     """
 
-    input_checks = {"accept_sparse": "csr", "ensure_all_finite": "allow-nan"}
+    input_checks: ClassVar[dict[str, Any]] = {"accept_sparse": "csr", "ensure_all_finite": "allow-nan"}
     needs_rows = True
 
     def __init__(self, estimator: Any = None):

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from certivote.voters._base import VoterSet, code_type
@@ -17,8 +18,8 @@ __all__ = ["Prefit"]
 class Prefit(VoterSet):
     """A list of classifiers, one vote each.
 
-    Those that are fitted already vote as they are: they must not have seen the rows they are certified on, which nothing
-    can check. The others are cloned and fitted on the teaching rows.
+    Those that are fitted already vote as they are: they must not have seen the rows they are certified on, which
+    nothing can check. The others are cloned and fitted on the teaching rows.
 
     Parameters
     ----------
@@ -34,8 +35,19 @@ class Prefit(VoterSet):
     True
     """
 
+    keeps_frames = True
+
     def __init__(self, classifiers: list[Any]):
         self.classifiers = classifiers
+
+    @property
+    def input_checks(self) -> dict[str, Any]:
+        tags = [get_tags(classifier).input_tags for classifier in self.classifiers]
+        return {
+            "dtype": None,
+            "accept_sparse": "csr" if all(tag.sparse for tag in tags) else False,
+            "ensure_all_finite": "allow-nan" if all(tag.allow_nan for tag in tags) else True,
+        }
 
     def __sklearn_clone__(self) -> "Prefit":
         # A copy that forgot what the classifiers had learned would be another voter set.

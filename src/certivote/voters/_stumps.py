@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,8 @@ __all__ = ["Stumps"]
 class Stumps(VoterSet):
     """Decision stumps for two classes, both polarities of each threshold.
 
-    Feature ``f`` with range ``(lo, hi)`` gets the thresholds ``lo + t (hi - lo) / n_thresholds``, ``t`` from 0; one stump
-    says the second class above the threshold and the first elsewhere, its twin the opposite.
+    Feature ``f`` with range ``(lo, hi)`` gets the thresholds ``lo + t (hi - lo) / n_thresholds``, ``t`` from 0; one
+    stump says the second class above the threshold and the first elsewhere, its twin the opposite.
 
     Parameters
     ----------
@@ -37,15 +37,12 @@ class Stumps(VoterSet):
     4
     """
 
+    input_checks: ClassVar[dict[str, Any]] = {"dtype": float}
     multi_class = False
 
     def __init__(self, n_thresholds: int = 10, ranges: Sequence[tuple[float, float]] | None = None):
         self.n_thresholds = n_thresholds
         self.ranges = ranges
-
-    @property
-    def input_checks(self) -> dict[str, Any]:  # type: ignore[override]
-        return {"dtype": float}
 
     @property
     def needs_rows(self) -> bool:
@@ -58,7 +55,12 @@ class Stumps(VoterSet):
             ranges = np.stack([X.min(axis=0), X.max(axis=0)], axis=1)
         else:
             ranges = np.asarray(self.ranges, dtype=float)
-        if ranges.ndim != 2 or ranges.shape[1] != 2 or not np.all(np.isfinite(ranges)) or np.any(ranges[:, 0] > ranges[:, 1]):
+        if (
+            ranges.ndim != 2
+            or ranges.shape[1] != 2
+            or not np.all(np.isfinite(ranges))
+            or np.any(ranges[:, 0] > ranges[:, 1])
+        ):
             raise ValueError(
                 "ranges must hold one (low, high) a feature, finite and with low <= high; "
                 f"got an array of shape {ranges.shape}."

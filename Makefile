@@ -1,0 +1,45 @@
+# Set-up and checks. `make demo` and `make test` need Python 3.11+ and nothing else.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+# Two test processes on two cores: more threads in each would only wait for one another.
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
+
+.PHONY: demo test lint format validity benchmarks clean
+
+$(VENV)/.core: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --editable .
+	touch $@
+
+$(VENV)/.dev: $(VENV)/.core
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	touch $@
+
+# The main job on two datasets that ship with scikit-learn.
+demo: $(VENV)/.core
+	$(BIN)/python examples/demo.py
+
+test: lint
+	$(PYTEST) -m 'not validity'
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(VENV)/.dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+# Monte-Carlo runs in which the truth is known and violations of the guarantee are counted.
+validity: $(VENV)/.dev
+	$(PYTEST) -m validity -rP tests/validity
+
+# Speed as ratios measured in one run, and the published figures. Set CERTIVOTE_DATA to the data directory.
+benchmarks: $(VENV)/.core
+	$(BIN)/python benchmarks/scaling.py
+	$(BIN)/python benchmarks/published.py
+
+clean:
+	rm -rf $(VENV) build dist

@@ -1,0 +1,96 @@
+"""Time and memory of one fit on Adult with stumps, for n, 2n and 4n rows, as ratios measured in one run.
+
+Each fit runs in a process of its own, so that its peak memory is its own. The last line is the paper's Algorithm 1.
+"""
+
+import json
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from certivote import CertifiedVoteClassifier, learn
+from certivote.datasets import load
+from certivote.voters import Stumps
+
+
+def main(
+    data: Annotated[Path | None, typer.Option(help="Data directory.")] = None,
+    rows: Annotated[int, typer.Option(help="Measure one fit to this number of rows only, and print JSON.")] = 0,
+    solver: Annotated[str, typer.Option(help="Solver of that fit.")] = "lbfgs",
+) -> None:
+    if rows:
+        print(json.dumps(measure(rows, solver, data)))
+        return
+    n = 8140
+    table = Table(
+        title="Adult, dis-r, 2,460 stumps on declared ranges, split none, delta 0.05, 1 repetition",
+        title_justify="left",
+    )
+    for column in ("rows", "solver", "seconds", "ratio", "evaluations", "ms each", "ratio", "MB above data", "bound %"):
+        table.add_column(column, justify="right")
+    first: dict[str, float] = {}
+    for size, name in ((n, "lbfgs"), (2 * n, "lbfgs"), (4 * n, "lbfgs"), (4 * n, "adam")):
+        where = ["--data", str(data)] if data else []
+        command = [sys.executable, __file__, "--rows", str(size), "--solver", name, *where]
+        result = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+        each = result["seconds"] / result["evaluations"]
+        first = first or {"seconds": result["seconds"], "each": each}
+        table.add_row(
+            f"{size:,}",
+            name,
+            f"{result['seconds']:.2f}",
+            f"{result['seconds'] / first['seconds']:.2f}",
+            str(result["evaluations"]),
+            f"{1000 * each:.1f}",
+            f"{each / first['each']:.2f}",
+            f"{result['megabytes']:.0f}",
+            f"{100 * result['bound']:.2f}",
+        )
+    Console().print(table)
+
+
+def measure(rows: int, solver: str, data: Path | None) -> dict[str, float]:
+    adult = load("adult", data)
+    chosen = np.random.default_rng(0).permutation(len(adult.y))[:rows]
+    X, y = adult.X[chosen], adult.y[chosen]
+    evaluations = count_evaluations("_expected_bound" if solver == "lbfgs" else "_drawn_bound")
+    before = peak()
+    start = time.perf_counter()
+    clf = CertifiedVoteClassifier("dis-r", Stumps(ranges=adult.ranges), "none", solver=solver, random_state=0).fit(X, y)
+    seconds = time.perf_counter() - start
+    return {
+        "seconds": seconds,
+        "evaluations": len(evaluations),
+        "megabytes": (peak() - before) / 1024,
+        "bound": clf.certificate_.bound,
+    }
+
+
+def count_evaluations(objective: str) -> list[int]:
+    """Collect one entry each time this function of the optimisers is called."""
+    calls: list[int] = []
+    evaluate = getattr(learn, objective)
+
+    def counted(*arguments: object) -> object:
+        calls.append(1)
+        return evaluate(*arguments)
+
+    setattr(learn, objective, counted)
+    return calls
+
+
+def peak() -> int:
+    """Peak memory of this process, in KB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,154 @@
+import csv
+import json
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer
+from typer.testing import CliRunner
+
+from certivote import Certificate
+from certivote.cli import app
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    data = load_breast_cancer()
+    path = tmp_path_factory.mktemp("data") / "cancer.csv"
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow([*data.feature_names[:6], "diagnosis"])
+        writer.writerows(
+            [*row[:6], data.target_names[k]] for row, k in zip(data.data.tolist(), data.target, strict=True)
+        )
+    return path
+
+
+def test_fit_prints_and_writes_the_certificate(table, tmp_path):
+    out = tmp_path / "certificate.json"
+    result = run("fit", table, "--target", "diagnosis", "--out", out)
+    assert result.exit_code == 0, result.output
+    certificate = Certificate.from_json(out.read_text())
+    assert str(certificate) in result.output
+    assert f"Certificate written to {out}." in result.output
+    assert certificate.classes == ("benign", "malignant")
+    assert [path.name for path in tmp_path.iterdir()] == ["certificate.json"]
+
+
+def test_fit_passes_its_options_on(table, tmp_path):
+    out = tmp_path / "c.json"
+    options = {
+        "method": "dis-v",
+        "voters": "stumps",
+        "split": "cross",
+        "loss": "half-weight",
+        "delta": 0.1,
+        "prior": 0.2,
+        "solver": "adam",
+        "teach-share": 0.4,
+        "tau": 0.3,
+        "renyi-order": 2,
+        "constant": "exact",
+        "seed": 5,
+    }
+    flags = [text for name, value in options.items() for text in (f"--{name}", value)]
+    result = run("fit", table, "--target", "diagnosis", "--out", out, *flags)
+    assert result.exit_code == 0, result.output
+    record = json.loads(out.read_text())
+    expected = {
+        "method": "dis-v",
+        "split": "cross",
+        "loss": "half-weight",
+        "delta": 0.1,
+        "solver": "adam",
+        "shares": [0.3, 0.7],
+        "order": 2.0,
+        "constant": "exact",
+    }
+    assert {key: record[key] for key in expected} == expected
+    assert record["parts"][0]["n"] == 569 - round(0.4 * 569)
+    assert set(record["parts"][0]["beta"]) == {0.2}
+    assert len(record["parts"][0]["alpha"]) == 6 * 10 * 2
+
+
+def test_the_seed_decides(table, tmp_path):
+    texts = [run("fit", table, "--target", "diagnosis", "--seed", seed).output for seed in (3, 3, 4)]
+    assert texts[0] == texts[1] != texts[2]
+
+
+def test_missing_values_are_allowed_for_forests_only(table, tmp_path):
+    lines = table.read_text().splitlines()
+    lines[5] = "," + lines[5].split(",", 1)[1]
+    path = tmp_path / "gaps.csv"
+    path.write_text("\n".join(lines))
+    assert run("fit", path, "--target", "diagnosis").exit_code == 0
+    result = run("fit", path, "--target", "diagnosis", "--voters", "stumps")
+    assert result.exit_code == 1
+    assert "contains NaN" in result.output
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "the file is empty"),
+        ("a,y\n", "there are no rows below the header"),
+        ("a,a,y\n1,2,x\n", "the column 'a' occurs more than once"),
+        ("a,y\n1,x\n2\n", "line 3: 1 fields, but the header has 2"),
+        ("a,y\n1,x\nred,z\n", "line 3: column 'a' holds 'red', which is not a number"),
+        ("a,y\n1,x\ninf,z\n", "line 3: column 'a' holds 'inf'; only finite numbers"),
+        ("a,y\n1,\n", "line 2: the target 'y' is empty"),
+        ("y\nx\n", "no column besides the target"),
+        ("a,yy\n1,x\n", "there is no column 'y'; did you mean 'yy'?"),
+        ("apple,pear\n1,x\n", "the columns are apple, pear"),
+        ("a,y\n1,x\n2,x\n3,x\n", "one class only"),
+        ("a,y\n" + '"', "line 2: 1 fields, but the header has 2"),
+    ],
+)
+def test_bad_files_end_in_one_clear_line(tmp_path, text, message):
+    path, out = tmp_path / "bad.csv", tmp_path / "out.json"
+    path.write_text(text)
+    result = run("fit", path, "--target", "y", "--out", out)
+    assert result.exit_code == 1
+    assert message in result.output
+    assert result.output.startswith(f"certivote: {path}")
+    assert result.output.count("\n") == 1
+    assert not out.exists()
+
+
+def test_other_encodings_and_missing_files_are_refused(tmp_path):
+    path = tmp_path / "latin.csv"
+    path.write_bytes("größe,y\n1,x\n".encode("latin-1"))
+    assert "not a UTF-8 text file" in run("fit", path, "--target", "y").output
+    assert "No such file" in run("fit", tmp_path / "none.csv", "--target", "y").output
+    assert "Is a directory" in run("fit", tmp_path, "--target", "y").output
+
+
+def test_a_missing_folder_is_noticed_before_the_work(table, tmp_path):
+    result = run("fit", table, "--target", "diagnosis", "--out", tmp_path / "nowhere" / "c.json")
+    assert result.exit_code == 1
+    assert "does not exist" in result.output
+
+
+@pytest.mark.parametrize(
+    ("option", "value"), [("--delta", "2"), ("--prior", "0"), ("--renyi-order", "1"), ("--teach-share", "1")]
+)
+def test_bad_options_end_in_one_clear_line(table, option, value):
+    result = run("fit", table, "--target", "diagnosis", option, value)
+    assert result.exit_code == 1
+    assert "parameter of CertifiedVoteClassifier must be a float in the range" in result.output
+
+
+def test_warnings_are_shown_plainly(tmp_path):
+    path = tmp_path / "rare.csv"
+    rng = np.random.default_rng(0)
+    rows = [f"{value},{'b' if value > 0 else 'a'}" for value in rng.normal(size=60)]
+    path.write_text("\n".join(["x,y", *rows, "0.1,rare"]))
+    outputs = [run("fit", path, "--target", "y", "--seed", seed).output for seed in range(4)]
+    assert any("certivote: warning: No teaching row has class 'rare'" in output for output in outputs)
+
+
+def test_version():
+    assert run("--version").output.startswith("certivote 0.")

@@ -1,0 +1,307 @@
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.compose import make_column_transformer
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.frozen import FrozenEstimator
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+from certivote import CertifiedVoteClassifier
+from certivote.risks import count_errors
+from certivote.split import make_folds
+from certivote.voters import Forest, Prefit, Stumps
+
+SMALL = Forest(RandomForestClassifier(n_estimators=15))
+
+
+def cancer():
+    return load_breast_cancer(return_X_y=True)
+
+
+def cancer_ranges():
+    X, _ = cancer()
+    return [(0.0, 10.0 ** np.ceil(np.log10(high))) for high in X.max(axis=0)]
+
+
+def fitted(**parameters):
+    return CertifiedVoteClassifier(**{"voters": SMALL, "random_state": 0, **parameters}).fit(*cancer())
+
+
+@pytest.mark.parametrize("split", ["single", "cross"])
+@pytest.mark.parametrize("method", ["dis-r", "dis-v"])
+@pytest.mark.parametrize("solver", ["lbfgs", "adam"])
+def test_every_setting_gives_a_useful_certificate(split, method, solver):
+    clf = fitted(split=split, method=method, solver=solver)
+    assert clf.certificate_.method == method
+    assert clf.certificate_.split == split
+    assert 0 < clf.certificate_.bound < 0.35
+    assert clf.score(*cancer()) > 0.9
+
+
+@pytest.mark.parametrize("method", ["dis-r", "dis-v"])
+def test_stumps_with_declared_ranges_certify_on_every_row(method):
+    voters = Stumps(n_thresholds=5, ranges=cancer_ranges())
+    clf = fitted(voters=voters, split="none", method=method)
+    assert clf.certificate_.parts[0].n == 569
+    assert clf.certificate_.parts[0].teaching_rows == 0
+    assert clf.certificate_.bound < 0.35
+
+
+def test_certified_errors_are_those_of_predict():
+    X, y = load_digits(return_X_y=True)
+    clf = CertifiedVoteClassifier(voters=SMALL, split="cross", random_state=4).fit(X, y)
+    part = clf.certificate_.parts[clf.certificate_.deployed]
+    # The folds that the estimator made: the first stream of its seed.
+    split_rng = np.random.default_rng(np.random.SeedSequence(4).spawn(7)[0])
+    fold = make_folds(len(y), "cross", 0.5, split_rng)[clf.certificate_.deployed]
+    assert part.n == len(fold.certify)
+    assert part.errors == np.sum(clf.predict(X[fold.certify]) != y[fold.certify])
+    assert part.errors == count_errors(clf.predict_proba(X[fold.certify]), y[fold.certify], "plurality")
+
+
+def test_deployed_vote_is_the_one_with_the_smaller_bound():
+    certificate = fitted(split="cross").certificate_
+    assert certificate.bound == min(part.bound for part in certificate.parts)
+    assert certificate.parts[certificate.deployed].bound == certificate.bound
+    assert [part.delta for part in certificate.parts] == [0.025, 0.025]
+
+
+def test_sizes_and_tau_of_the_cross_split_are_free():
+    certificate = fitted(split="cross", teach_share=0.7, tau=0.2).certificate_
+    assert [part.n for part in certificate.parts] == [569 - 398, 398]
+    assert certificate.shares == (0.2, 0.8)
+
+
+def test_same_seed_gives_the_same_vote_bit_for_bit():
+    X, _ = cancer()
+    first, second, other = fitted(), fitted(), fitted(random_state=1)
+    assert first.certificate_ == second.certificate_
+    assert np.array_equal(first.weights_, second.weights_)
+    assert np.array_equal(first.predict_proba(X), second.predict_proba(X))
+    assert not np.array_equal(first.weights_, other.weights_)
+
+
+def test_a_random_state_instance_is_a_seed_too():
+    one, two = (fitted(random_state=np.random.RandomState(7)) for _ in range(2))
+    assert one.certificate_ == two.certificate_
+
+
+def test_the_draw_does_not_reuse_the_training_stream():
+    # Another solver consumes other random numbers; the split, the voters and the variates of the draw stay.
+    lbfgs, adam = fitted(solver="lbfgs").certificate_.parts[0], fitted(solver="adam").certificate_.parts[0]
+    assert lbfgs.alpha != adam.alpha
+    assert lbfgs.holdout_errors == adam.holdout_errors
+
+
+def test_vote_masses_sum_to_one_and_decide():
+    X, y = load_iris(return_X_y=True)
+    labels = np.array(["setosa", "versicolor", "virginica"])[y]
+    clf = CertifiedVoteClassifier(voters=SMALL, random_state=0).fit(X, labels)
+    masses = clf.predict_proba(X)
+    assert np.all(masses.sum(axis=1) == 1.0)
+    assert np.array_equal(clf.predict(X), clf.classes_[masses.argmax(axis=1)])
+    assert set(clf.predict(X)) <= set(labels)
+
+
+def test_frames_keep_their_names():
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    clf = CertifiedVoteClassifier(voters=SMALL, random_state=0).fit(X, y)
+    assert clf.feature_names_in_.tolist() == X.columns.tolist()
+    assert np.array_equal(clf.predict(X), fitted().predict(X.to_numpy()))
+    with pytest.raises(ValueError, match="feature names"):
+        clf.predict(X.rename(columns={"mean radius": "radius"}))
+
+
+def mixed_frame(n=300):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"colour": rng.choice(["red", "green", None], n), "size": rng.normal(size=n)})
+    frame.loc[::7, "size"] = np.nan
+    y = np.where((frame["colour"] == "red") ^ (frame["size"].fillna(0) > 0.5), "yes", "no")
+    return frame, y
+
+
+def test_own_pipelines_get_the_frame_as_it_is():
+    frame, y = mixed_frame()
+    prepare = make_column_transformer(
+        (make_pipeline(SimpleImputer(strategy="constant", fill_value="none"), OneHotEncoder()), ["colour"]),
+        (SimpleImputer(), ["size"]),
+    )
+    voters = [make_pipeline(prepare, DecisionTreeClassifier(max_depth=depth)) for depth in (2, 3, 4)]
+    clf = CertifiedVoteClassifier(voters=voters, random_state=0).fit(frame, y)
+    assert clf.score(frame, y) > 0.9
+    assert clf.certificate_.parts[0].n == 150
+
+
+def test_missing_values_reach_voters_that_take_them():
+    X, y = cancer()
+    X[::5, 3] = np.nan
+    for voters in (SMALL, [HistGradientBoostingClassifier(max_iter=5), DecisionTreeClassifier()]):
+        assert CertifiedVoteClassifier(voters=voters, random_state=0).fit(X, y).score(X, y) > 0.9
+
+
+@pytest.mark.parametrize("voters", [Stumps(), [LogisticRegression(), DecisionTreeClassifier()]])
+def test_missing_values_are_refused_by_voters_that_do_not(voters):
+    X, y = cancer()
+    X[0, 0] = np.nan
+    with pytest.raises(ValueError, match="Input X contains NaN"):
+        CertifiedVoteClassifier(voters=voters).fit(X, y)
+
+
+def test_sparse_rows_vote_like_dense_ones():
+    X, y = load_digits(return_X_y=True)
+    dense = CertifiedVoteClassifier(voters=SMALL, random_state=0).fit(X, y)
+    thin = CertifiedVoteClassifier(voters=SMALL, random_state=0).fit(sparse.csr_array(X), y)
+    assert thin.certificate_.bound == pytest.approx(dense.certificate_.bound, abs=0.02)
+    assert thin.score(sparse.csr_array(X), y) > 0.9
+
+
+def test_pipelines_grid_search_and_cross_validation():
+    X, y = cancer()
+    pipeline = make_pipeline(StandardScaler(), CertifiedVoteClassifier(voters=SMALL, random_state=0))
+    assert cross_val_score(pipeline, X, y, cv=3).mean() > 0.9
+    search = GridSearchCV(
+        CertifiedVoteClassifier(voters=SMALL, random_state=0),
+        {"prior": [0.5, 5.0], "voters__estimator__max_depth": [1, None]},
+        cv=2,
+    )
+    assert search.fit(X, y).best_score_ > 0.9
+
+
+def test_clone_and_pickle():
+    X, _ = cancer()
+    clf = fitted()
+    assert clone(clf).get_params()["random_state"] == 0
+    assert np.array_equal(pickle.loads(pickle.dumps(clf)).predict(X), clf.predict(X))
+
+
+def fitted_trees(part=slice(0, 200)):
+    X, y = cancer()
+    return [DecisionTreeClassifier(max_depth=d, random_state=0).fit(X[part], y[part]) for d in (1, 2, 3)]
+
+
+@pytest.mark.parametrize("wrap", [lambda c: c, Prefit, lambda c: [FrozenEstimator(one) for one in c]])
+def test_fitted_classifiers_are_certified_on_every_row(wrap):
+    X, y = cancer()
+    clf = CertifiedVoteClassifier(voters=wrap(fitted_trees()), split="none", random_state=0).fit(X[200:], y[200:])
+    assert clf.certificate_.parts[0].n == 369
+    assert any("were fixed without looking at the certified rows" in text for text in clf.certificate_.assumptions)
+
+
+def test_a_class_that_only_the_voters_know_can_be_voted_for():
+    X, y = load_iris(return_X_y=True)
+    tree = DecisionTreeClassifier(random_state=0).fit(X, y)
+    keep = y < 2
+    clf = CertifiedVoteClassifier(voters=[tree], split="none", random_state=0).fit(X[keep], y[keep])
+    assert clf.classes_.tolist() == [0, 1, 2]
+    assert np.array_equal(clf.predict(X), tree.predict(X))
+
+
+def test_splitting_rows_off_for_nothing_warns():
+    X, y = cancer()
+    with pytest.warns(UserWarning, match="split='none' certifies on all of them") as caught:
+        CertifiedVoteClassifier(voters=fitted_trees(), random_state=0).fit(X, y)
+    assert caught[0].filename == __file__
+
+
+def test_a_class_the_voters_never_saw_counts_as_an_error_and_warns():
+    X, y = cancer()
+    y = y.astype(object)
+    y[:3] = "rare"
+    y = y.astype(str)
+    seed = next(s for s in range(100) if not set(range(3)) & set(teach_rows(len(y), s)))
+    with pytest.warns(UserWarning, match="No teaching row has class 'rare'"):
+        clf = CertifiedVoteClassifier(voters=SMALL, random_state=seed).fit(X, y)
+    assert not np.any(clf.predict(X) == "rare")
+    assert clf.certificate_.parts[0].errors >= 3
+
+
+def teach_rows(n, seed):
+    return make_folds(n, "single", 0.5, np.random.default_rng(np.random.SeedSequence(seed).spawn(4)[0]))[0].teach
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"delta": 0.0}, "'delta' parameter .* must be a float in the range \\(0.0, 1.0\\)"),
+        ({"delta": 1.0}, "'delta' parameter"),
+        ({"delta": -0.1}, "'delta' parameter"),
+        ({"delta": "5%"}, "'delta' parameter"),
+        ({"prior": 0.0}, "'prior' parameter .* must be a float in the range \\(0.0, inf\\)"),
+        ({"prior": -1.0}, "'prior' parameter"),
+        ({"prior": [1.0, 2.0]}, "one number a voter, 15 in all; got shape \\(2,\\)"),
+        ({"prior": [0.0] * 15}, "prior must be positive"),
+        ({"prior": [np.nan] * 15}, "prior must be positive"),
+        ({"prior": 1e9}, "prior must be positive, from 1e-6 to 1e6"),
+        ({"renyi_order": 1.0}, "'renyi_order' parameter .* must be a float in the range \\(1.0, inf\\)"),
+        ({"method": "dis"}, "'method' parameter"),
+        ({"voters": "trees"}, "'voters' parameter"),
+        ({"split": "half"}, "'split' parameter"),
+        ({"loss": "hinge"}, "'loss' parameter"),
+        ({"solver": "sgd"}, "'solver' parameter"),
+        ({"teach_share": 1.0}, "'teach_share' parameter"),
+        ({"tau": 1.5}, "'tau' parameter"),
+        ({"constant": "best"}, "'constant' parameter"),
+        ({"split": "none"}, "split='none' needs voters that are fixed without the data, but Forest"),
+        ({"split": "none", "voters": "stumps"}, "Stumps: ranges="),
+        ({"split": "none", "voters": [DecisionTreeClassifier()]}, "fitted classifiers"),
+        ({"voters": []}, "empty list"),
+        ({"voters": Stumps(ranges=[(0, 1)] * 3), "split": "none"}, "ranges were given for 3 features, but X has 30"),
+    ],
+)
+def test_bad_parameters_are_refused_with_a_reason(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        fitted(**parameters)
+
+
+def test_an_array_prior_is_used():
+    prior = np.linspace(0.5, 3.0, 15)
+    assert fitted(prior=prior).certificate_.parts[0].beta == tuple(prior)
+
+
+def test_one_class_is_refused():
+    X, _ = cancer()
+    with pytest.raises(ValueError, match="one class only"):
+        CertifiedVoteClassifier(voters=SMALL).fit(X, np.zeros(len(X)))
+
+
+def test_too_few_rows_are_refused():
+    X, y = cancer()
+    rows = np.flatnonzero(y == 0)[:1].tolist() + np.flatnonzero(y == 1)[:1].tolist()
+    with pytest.raises(ValueError, match=r"n_samples = 2 with teach_share=0.1 leaves 0 to teach"):
+        CertifiedVoteClassifier(voters=SMALL, teach_share=0.1).fit(X[rows], y[rows])
+
+
+def test_more_than_two_classes_are_refused_by_stumps():
+    with pytest.raises(ValueError, match="Only binary classification is supported by Stumps"):
+        CertifiedVoteClassifier(voters="stumps").fit(*load_iris(return_X_y=True))
+
+
+def test_sample_weights_are_refused():
+    X, y = cancer()
+    with pytest.raises(ValueError, match="a certificate counts every certified row once"):
+        CertifiedVoteClassifier().fit(X, y, sample_weight=np.ones(len(y)))
+    with pytest.raises(TypeError, match="fit\\(\\) takes X and y only; got groups"):
+        CertifiedVoteClassifier().fit(X, y, groups=y)
+
+
+def test_a_failed_fit_leaves_no_certificate():
+    X, y = cancer()
+    clf = CertifiedVoteClassifier(voters=SMALL, prior=[1.0])
+    with pytest.raises(ValueError, match="prior"):
+        clf.fit(X, y)
+    assert not hasattr(clf, "certificate_")
+
+
+def test_the_exact_constant_is_never_looser():
+    paper, exact = (fitted(constant=constant).certificate_.parts[0] for constant in ("paper", "exact"))
+    assert exact.confidence < paper.confidence

@@ -1,0 +1,66 @@
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse, stats
+
+from certivote.split import Fold, count_copies, make_folds
+
+
+def rng(seed=0):
+    return np.random.default_rng(seed)
+
+
+def test_none_certifies_on_every_row():
+    (fold,) = make_folds(7, "none", 0.5, rng())
+    assert len(fold.teach) == 0
+    assert fold.certify.tolist() == list(range(7))
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.65])
+def test_parts_are_disjoint_and_complete(share):
+    (fold,) = make_folds(100, "single", share, rng())
+    assert len(fold.teach) == round(100 * share)
+    assert sorted([*fold.teach, *fold.certify]) == list(range(100))
+
+
+def test_cross_uses_each_part_both_ways():
+    first, second = make_folds(11, "cross", 0.4, rng())
+    assert first.teach.tolist() == second.certify.tolist()
+    assert first.certify.tolist() == second.teach.tolist()
+
+
+def test_the_split_is_uniform_and_not_stratified():
+    # With 10 positives among 40 rows, those in a half are hypergeometric; a stratified split would always give 5.
+    labels = np.arange(40) < 10
+    counts = np.array([labels[make_folds(40, "single", 0.5, rng(seed))[0].certify].sum() for seed in range(2000)])
+    expected = 2000 * stats.hypergeom(40, 10, 20).pmf(np.arange(11))
+    pooled = [expected[:3].sum(), *expected[3:8], expected[8:].sum()]
+    seen = [np.sum(counts < 3), *[np.sum(counts == k) for k in range(3, 8)], np.sum(counts >= 8)]
+    assert stats.chisquare(seen, pooled).pvalue > 1e-3
+
+
+@pytest.mark.parametrize(("n_rows", "share"), [(1, 0.5), (3, 0.01), (3, 0.99)])
+def test_a_part_without_rows_is_refused(n_rows, share):
+    with pytest.raises(ValueError, match=f"n_samples = {n_rows} with teach_share={share}"):
+        make_folds(n_rows, "single", share, rng())
+
+
+@pytest.mark.parametrize(
+    "convert",
+    [
+        lambda X: X,
+        lambda X: X.astype(np.uint8),
+        sparse.csr_array,
+        lambda X: pd.DataFrame(X),
+        lambda X: pd.DataFrame({"a": X[:, 0].astype(int).astype(str), "b": X[:, 1]}),
+    ],
+)
+def test_copies_are_counted(convert):
+    X = convert(np.array([[0, 1], [0, 1], [0, 1], [2, 3], [4, 5], [4, 5]], dtype=float))
+    fold = Fold(teach=np.array([0, 3]), certify=np.array([1, 2, 4, 5]))
+    assert count_copies(X, fold) == (2, 2)
+
+
+def test_negative_zero_is_zero():
+    fold = Fold(teach=np.array([], dtype=int), certify=np.arange(2))
+    assert count_copies(np.array([[0.0], [-0.0]]), fold) == (1, 0)

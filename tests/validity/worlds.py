@@ -1,0 +1,39 @@
+"""Worlds in which the truth is known: finitely many cases with known probabilities, so any vote's risk is exact."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+
+@dataclass(frozen=True)
+class World:
+    """Cases ``X`` with probabilities ``p``, and the probability of class 1 in each."""
+
+    X: np.ndarray
+    p: np.ndarray
+    positive: np.ndarray
+
+    def sample(self, n, rng):
+        cases = rng.choice(len(self.p), size=n, p=self.p)
+        return self.X[cases], (rng.random(n) < self.positive[cases]).astype(int)
+
+    def risk(self, predict):
+        """True error of a classifier."""
+        ones = predict(self.X) == 1
+        return float(self.p @ np.where(ones, 1.0 - self.positive, self.positive))
+
+
+def grid_world(noise, rng):
+    """27 cases of three features in {0, 1, 2}; class 1 where the sum exceeds 2, flipped with probability ``noise``."""
+    X = np.array(np.meshgrid([0, 1, 2], [0, 1, 2], [0, 1, 2])).reshape(3, -1).T.astype(float)
+    clean = X.sum(axis=1) > 2
+    return World(X, rng.dirichlet(np.full(len(X), 5.0)), np.where(clean, 1.0 - noise, noise))
+
+
+RANGES = [(0.0, 2.0)] * 3
+
+
+def is_at_most(violations, runs, delta, significance=1e-3):
+    """Whether this many violations are no evidence against a rate of at most ``delta``."""
+    return bool(stats.binomtest(violations, runs, delta, alternative="greater").pvalue >= significance)
