@@ -169,9 +169,9 @@ class CertifiedVoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             )
         if self.split == "none" and voters.needs_rows:
             raise ValueError(
-                f"split='none' needs voters that are fixed without the data, but {type(voters).__name__} would be "
-                "taught on the certified rows. Declare what is missing (Stumps: ranges=[(low, high), ...]; a list: fitted "
-                "classifiers), or use split='single'."
+                f"split='none' needs voters fixed without the data, but {type(voters).__name__} would be taught on the "
+                "certified rows. Use split='single', or declare what is missing: Stumps take "
+                "ranges=[(low, high), ...], a list must hold fitted classifiers."
             )
         plan = Plan(
             method=self.method,

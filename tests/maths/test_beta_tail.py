@@ -11,7 +11,7 @@ TOTALS = [0.001, 0.1, 1.0, 2.0, 10.0, 50.0, 300.0, 1e4, 1e5, 1e6]
 
 
 def exact_tail(a, b):
-    """``I_{1/2}(a, b)`` for ``a >= b`` by a series of positive terms: 2F1(a+b, 1; a+1; 1/2), so that no digit is lost."""
+    """``I_{1/2}(a, b)`` for ``a >= b`` by the series 2F1(a+b, 1; a+1; 1/2), whose terms are positive: no digit is lost."""
     a, b = mpf(a), mpf(b)
     term = total = mpf(1)
     k = 0
@@ -105,7 +105,7 @@ def test_table_derivatives(total):
     assert np.max(np.abs(slope - (by_wrong - by_right))) < 1e-3 * np.max(np.abs(by_wrong - by_right))
 
 
-@pytest.mark.parametrize("total", [0.1, 10.0, 1e5])
+@pytest.mark.parametrize("total", [0.1, 1.0, 10.0, 1e5])
 @pytest.mark.parametrize(
     ("low", "high"), [(0.0, 0.0), (1.0, 1.0), (0.5, 0.5), (0.499, 0.5), (0.45, 0.6), (0.0, 0.3), (0.9, 1.0)]
 )
@@ -113,5 +113,11 @@ def test_table_over_a_part_of_the_range(total, low, high):
     wrong = np.linspace(low * total, high * total, 501)
     value, slope, in_total = BetaTailTable(total, wrong[0], wrong[-1])(wrong)
     assert np.max(np.abs(value - half_tail(wrong, total))) < 1e-7
+    inside = (wrong > 0) & (wrong < total)
+    by_right = half_tail_derivative(total - wrong[inside], wrong[inside])
+    by_wrong = -half_tail_derivative(wrong[inside], total - wrong[inside])
+    steepest = -2 * float(half_tail_derivative(total / 2, total / 2))
+    assert np.all(np.abs(in_total[inside] - by_right) < 1e-3 * steepest)
+    assert np.all(np.abs(slope[inside] - (by_wrong - by_right)) < 1e-3 * steepest)
     assert np.all(np.isfinite(slope))
     assert np.all(np.isfinite(in_total))

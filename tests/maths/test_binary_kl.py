@@ -65,7 +65,12 @@ def test_kl_against_mpmath(q):
 @pytest.mark.parametrize("q", RISKS)
 def test_kl_of_close_probabilities_against_mpmath(q):
     for closeness in CLOSENESS:
-        for p in (q * (1 + closeness), q * (1 - closeness), 1 - (1 - q) * (1 + closeness), 1 - (1 - q) * (1 - closeness)):
+        for p in (
+            q * (1 + closeness),
+            q * (1 - closeness),
+            1 - (1 - q) * (1 + closeness),
+            1 - (1 - q) * (1 - closeness),
+        ):
             if abs(p - q) <= 0.6 * min(q, 1 - q):
                 assert_kl(q, p)
 
@@ -76,7 +81,9 @@ def test_kl_of_an_extreme_second_probability_against_mpmath(q):
         assert_kl(q, p)
 
 
-@pytest.mark.parametrize("x", [-1.0, -0.999, -0.5, -0.3, -1e-4, -1e-9, 0.0, 1e-300, 1e-12, 1e-3, 0.4999, 0.5001, 3.0, 1e9])
+@pytest.mark.parametrize(
+    "x", [-1.0, -0.999, -0.5, -0.3, -1e-4, -1e-9, 0.0, 1e-300, 1e-12, 1e-3, 0.4999, 0.5001, 3.0, 1e9]
+)
 def test_log1p_gap_against_mpmath(x):
     with mp.workdps(700):
         expected = mpf(x) - mp.log(1 + mpf(x)) if x > -1 else mp.inf

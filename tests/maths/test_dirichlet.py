@@ -135,9 +135,7 @@ def test_values_of_ten_thousand_voters_against_mpmath():
     log_weights, _, _ = dirichlet.draw(alpha, rng)
     with mp.workdps(40):
         a, b = exact(alpha), exact(beta)
-        assert_close_above(
-            dirichlet.log_ratio(alpha, beta, log_weights), exact_log_ratio(a, b, exact(log_weights))
-        )
+        assert_close_above(dirichlet.log_ratio(alpha, beta, log_weights), exact_log_ratio(a, b, exact(log_weights)))
         assert_close_above(dirichlet.kl_divergence(alpha, beta)[0], exact_kl(a, b))
         assert_close_above(dirichlet.renyi_divergence(alpha, beta, 1.5)[0], exact_renyi(a, b, mpf(1.5)))
 
@@ -293,7 +291,8 @@ def test_draw_derivative_against_the_gamma_quantile(alpha):
     expected = (4 * near - far) / 3
     gammas = np.concatenate([special.gammaincinv(alpha + 1, below), special.gammainccinv(alpha + 1, above)])
     got = dirichlet.draw_derivative(np.full(7, alpha), gammas, log_uniforms)
-    np.testing.assert_allclose(got, expected, rtol=1e-6)
+    # SciPy's incomplete gamma function itself has fewer digits far out in the tails of a large shape.
+    np.testing.assert_allclose(got, expected, rtol=1e-6 if alpha <= 1e4 else 1e-4)
 
 
 def test_draw_derivative_of_the_gamma_part_alone():

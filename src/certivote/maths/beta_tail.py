@@ -91,6 +91,8 @@ class BetaTailTable:
     def __init__(self, total: float, low: float, high: float):
         deviation = 0.5 * math.sqrt(total)
         edge = 1e-12 * total
+        # A range of no width would leave nothing to take slopes from.
+        low, high = low - 0.1 * deviation, high + 0.1 * deviation
         self._first = min(max(low, 0.5 * total - _REACH * deviation, edge), total - 2 * edge)
         last = max(min(high, 0.5 * total + _REACH * deviation, total - edge), self._first + edge)
         # A small total has few standard deviations, but its curve is no simpler for that.

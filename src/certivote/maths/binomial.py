@@ -17,9 +17,9 @@ _TINIEST = -700.0
 def binomial_upper(errors: ArrayLike, n: ArrayLike, log_level: ArrayLike) -> NDArray[np.float64]:
     r"""Largest ``p`` with ``P[Bin(n, p) <= errors] >= level``: the Clopper-Pearson upper limit, from above.
 
-    It is the ``1 - level`` quantile of Beta(errors + 1, n - errors), taken from the upper tail so that levels such as
-    ``exp(-100)`` are ordinary. Below ``exp(-700)`` the Chernoff form ``kl^{-1}(errors/n || -log_level/n)`` is returned,
-    which is never smaller.
+    The tail is inverted by bisection below the Chernoff limit ``kl^{-1}(errors/n || -log_level/n)``, and the upper end
+    is returned. (Library quantiles of the Beta distribution are off by many digits, or NaN, at levels such as
+    ``exp(-500)``, which are ordinary here.) Below ``exp(-700)`` the Chernoff limit itself is returned.
 
     Parameters
     ----------
@@ -39,14 +39,19 @@ def binomial_upper(errors: ArrayLike, n: ArrayLike, log_level: ArrayLike) -> NDA
     )
     if not np.all((errors >= 0) & (errors <= n) & (n >= 1)):
         raise ValueError("errors must lie between 0 and n, and n be at least 1.")
-    level = np.exp(np.clip(log_level, _TINIEST, 0.0))
-    inside = np.clip(errors, 1.0, np.maximum(n - 1.0, 1.0))
-    exact = special.betainccinv(inside + 1.0, np.maximum(n - inside, 1.0), level)
-    # The inverse is accurate to about 1e-11 relative at worst; 1e-10 covers it.
-    exact = np.where(errors <= 0, -np.expm1(np.clip(log_level, None, 0.0) / n) * (1 + 4e-16), exact * (1 + 1e-10))
-    chernoff = kl_inverse_upper(np.nextafter(errors / n, 1.0) * (errors > 0), np.maximum(-log_level, 0.0) / n)
-    limit = np.where((log_level < _TINIEST) & (errors > 0), chernoff, exact)
-    return np.where(errors >= n, 1.0, np.minimum(limit, 1.0))
+    high = kl_inverse_upper(np.nextafter(errors / n, 1.0) * (errors > 0), np.maximum(-log_level, 0.0) / n)
+    low = np.zeros_like(high)
+    inner = (errors < n) & (log_level > _TINIEST)
+    k, rest = np.where(inner, errors, 0.0), np.where(inner, n - errors, 1.0)
+    # The tail P[Bin(n, p) <= k] is the upper tail of Beta(k+1, n-k) at p; 1e-10 covers the error of its evaluation.
+    level = np.exp(np.maximum(log_level, _TINIEST)) * (1.0 - 1e-10)
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        below = special.betaincc(k + 1.0, rest, middle) <= level
+        high = np.where(inner & below, middle, high)
+        low = np.where(inner & ~below, middle, low)
+    no_error = -np.expm1(np.minimum(log_level, 0.0) / n) * (1.0 + 4e-16)
+    return np.where(errors >= n, 1.0, np.where(errors <= 0, np.minimum(no_error, 1.0), high))
 
 
 def log_maurer(n: int) -> float:
