@@ -132,7 +132,7 @@ def test_dis_v_cross_against_mpmath(errors, penalties, parts, share, order):
 
 @pytest.mark.parametrize("n", [10, 100, 10**6])
 def test_a_penalty_that_nearly_cancels_the_confidence_is_not_rounded_down(n):
-    confidence = bounds.dis_r_confidence(n, DELTA)
+    confidence = math.log(2 * math.sqrt(n) / DELTA)
     with mp.workdps(40):
         for errors in (0, 1, n // 2):
             for rest in (1e-12, 1e-9, 1e-6, 1e-3):
@@ -143,13 +143,17 @@ def test_a_penalty_that_nearly_cancels_the_confidence_is_not_rounded_down(n):
 
 @pytest.mark.parametrize("n", [1, 7, 2000, 10**8])
 @pytest.mark.parametrize("delta", [1e-6, 0.05, 0.5])
-def test_confidences_against_their_formulas(n, delta):
+@pytest.mark.parametrize("constant", CONSTANTS)
+def test_what_the_theorems_pay_against_their_formulas(n, delta, constant):
+    moment = bounds.log_constant(n, constant)
     with mp.workdps(40):
-        for constant in CONSTANTS:
-            expected = float(nats_r(0, n, mpf(delta), constant))
-            assert bounds.dis_r_confidence(n, delta, constant) == pytest.approx(expected, rel=1e-11)
-            expected = float(nats_v(0, n, mpf(delta), 1.5, constant))
-            assert bounds.dis_v_confidence(n, delta, 1.5, constant) == pytest.approx(expected, rel=1e-11)
+        assert moment == pytest.approx(float(mp.log(exact_constant(n, constant))), abs=1e-11)
+        for penalty in (-3.0, 0.0, 40.0):
+            expected = float(nats_r(penalty, n, mpf(delta), constant))
+            assert bounds.disintegrated_ratio(penalty, moment, delta) == pytest.approx(expected, abs=1e-11)
+            assert bounds.pac_bayes(penalty, moment, delta) == pytest.approx(expected, abs=1e-11)
+            expected = float(nats_v(penalty, n, mpf(delta), 1.5, constant))
+            assert bounds.disintegrated_renyi(penalty, moment, delta, 1.5) == pytest.approx(expected, abs=1e-11)
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ def test_certified_errors_are_those_of_predict():
     clf = CertifiedVoteClassifier(voters=SMALL, split="cross", random_state=4).fit(X, y)
     part = clf.certificate_.parts[clf.certificate_.deployed]
     # The folds that the estimator made: the first stream of its seed.
-    split_rng = np.random.default_rng(np.random.SeedSequence(4).spawn(7)[0])
+    split_rng = np.random.default_rng(np.random.SeedSequence((4,)).spawn(7)[0])
     fold = make_folds(len(y), "cross", 0.5, split_rng)[clf.certificate_.deployed]
     assert part.n == len(fold.certify)
     assert part.errors == np.sum(clf.predict(X[fold.certify]) != y[fold.certify])
@@ -226,7 +226,7 @@ def test_a_class_the_voters_never_saw_counts_as_an_error_and_warns():
 
 
 def teach_rows(n, seed):
-    return make_folds(n, "single", 0.5, np.random.default_rng(np.random.SeedSequence(seed).spawn(4)[0]))[0].teach
+    return make_folds(n, "single", 0.5, np.random.default_rng(np.random.SeedSequence((seed,)).spawn(7)[0]))[0].teach
 
 
 @pytest.mark.parametrize(

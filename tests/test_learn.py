@@ -113,9 +113,9 @@ def test_gradient_of_the_drawn_bound(method, loss, n_classes, seed, monkeypatch)
     rows = rng.permutation(200)[:64]
 
     def bound(alpha):
-        return learn._drawn_bound(problem, rows, alpha, rng)[0]
+        return learn._batch_bound(problem, rows, alpha, rng)[0]
 
-    _, gradient = learn._drawn_bound(problem, rows, alpha, rng)
+    _, gradient = learn._batch_bound(problem, rows, alpha, rng)
     assert_gradient(gradient, central_differences(bound, alpha, 1e-5), 1e-5)
 
 
@@ -127,7 +127,7 @@ def test_gradients_of_draws_integrate_to_the_change_of_the_mean(method):
     low, high, count = 1.0, 4.0, 2000
 
     def at(first):
-        return learn._drawn_bound(problem, rows, np.array([first, 2.0, 2.0]), rng)
+        return learn._batch_bound(problem, rows, np.array([first, 2.0, 2.0]), rng)
 
     start, end = (np.array([at(first)[0] for _ in range(count)]) for first in (low, high))
     slopes = (high - low) * np.array([at(first)[1][0] for first in rng.uniform(low, high, count)])
@@ -146,7 +146,7 @@ def test_lbfgs_ends_below_every_start(method, loss):
     assert far
     final, _ = expected_bound(problem, solve(problem))
     for start in [*near, *far]:
-        assert final < expected_bound(problem, start)[0]
+        assert final < expected_bound(problem, problem.parameters(start))[0]
 
 
 @pytest.mark.parametrize("method", ["dis-r", "dis-v"])

@@ -7,6 +7,7 @@ bound on its error that holds with probability at least ``1 - delta``.
 from certivote import voters
 from certivote._version import __version__
 from certivote.certificate import Certificate
+from certivote.compare import compare
 from certivote.estimator import CertifiedVoteClassifier
 
-__all__ = ["Certificate", "CertifiedVoteClassifier", "__version__", "voters"]
+__all__ = ["Certificate", "CertifiedVoteClassifier", "__version__", "compare", "voters"]

@@ -1,43 +1,122 @@
 """One function a theorem of the paper: from an empirical risk and a penalty in nats to a bound on the true risk.
 
-The penalty is whatever the theorem asks for, of any pair of distributions: with Dirichlets it comes from
-:mod:`certivote.maths.dirichlet`, which makes the theorems their corollaries 1 to 4.
+The general theorems (1, 3, 4) bound any function of a hypothesis and the sample; Theorem 2 and the concrete bounds
+(5 to 9, the surrogates) are instances of them. The penalty is whatever the theorem asks for, of any pair of
+distributions: with Dirichlets it comes from :mod:`certivote.maths.dirichlet`, which makes the theorems their
+corollaries 1 to 4.
 
-All bounds have the form ``kl^{-1}(risk || (penalty + confidence) / n)``, where the confidence is what the theorem pays
-for holding with probability ``1 - delta``. They are returned from above: never below the exact value.
+Bounds on a risk are returned from above: never below the exact value. Those over 1 are returned as they come.
 """
 
 import math
 from collections.abc import Sequence
 from typing import Literal
 
-import numpy as np
-
-from certivote.maths.binary_kl import kl_inverse_upper
+from certivote.maths.binary_kl import kl_inverse_lower, kl_inverse_upper
 from certivote.maths.binomial import binomial_upper, log_maurer
 
 __all__ = [
     "Constant",
+    "add_up",
     "average_bound",
+    "c_bound",
     "dis_r",
-    "dis_r_confidence",
     "dis_r_cross",
     "dis_v",
-    "dis_v_confidence",
     "dis_v_cross",
+    "disintegrated_ratio",
+    "disintegrated_renyi",
     "holdout",
+    "log_constant",
+    "moment_limits",
+    "pac_bayes",
     "sample_bound",
+    "seeger_maurer",
 ]
 
 Constant = Literal["paper", "exact"]
 """``paper``: Maurer's upper bound ``2 sqrt(n)``; ``exact``: the constant ``xi(n)`` itself, which is smaller."""
 
 
-def _log_constant(n: int, constant: Constant) -> float:
-    """Logarithm of the constant that bounds ``E exp(n kl(empirical || true))`` (Maurer 2004)."""
+def log_constant(n: int, constant: Constant = "paper") -> float:
+    r"""Logarithm of a bound on :math:`E\,e^{n\,kl(\hat R \| R)}` over samples of size ``n`` (Maurer 2004).
+
+    Examples
+    --------
+    >>> round(log_constant(100), 4), round(log_constant(100, "exact"), 4)
+    (2.9957, 2.581)
+    """
     if constant not in ("paper", "exact"):
         raise ValueError(f"constant must be 'paper' or 'exact'; got {constant!r}.")
+    _check_size(n)
     return math.log(2.0 * math.sqrt(n)) if constant == "paper" else log_maurer(n)
+
+
+def add_up(*nats: float) -> float:
+    """A sum of nats, rounded up: terms of opposite sign may leave less than their own rounding errors."""
+    return math.fsum(nats) + 1e-15 * math.fsum(abs(term) for term in nats)
+
+
+def pac_bayes(divergence: float, log_moment: float, delta: float) -> float:
+    r"""Theorem 1 (Germain et al.), the right side: for every posterior at once, with probability ``1 - delta``.
+
+    .. math:: E_{h\sim\rho}\,\varphi(h, S) \le KL(\rho\|\pi)
+              + \ln\Bigl(\tfrac1\delta E_{S'} E_{h'\sim\pi} e^{\varphi(h', S')}\Bigr)
+
+    Parameters
+    ----------
+    divergence : float
+        ``KL(rho || pi)``, in nats.
+    log_moment : float
+        Logarithm of the expectation on the right, or of an upper bound on it.
+    delta : float in (0, 1)
+
+    Examples
+    --------
+    McAllester's bound, from ``phi = 2 n (R - r)^2 <= n kl(r || R)``, whose moment is at most ``2 sqrt(n)``:
+
+    >>> n, risk = 1000, 0.1
+    >>> right = pac_bayes(5.0, log_constant(n), 0.05)
+    >>> round(risk + (right / (2 * n)) ** 0.5, 4)
+    0.1779
+    """
+    _check_delta(delta)
+    return add_up(divergence, log_moment, -math.log(delta))
+
+
+def disintegrated_ratio(log_ratio: float, log_moment: float, delta: float) -> float:
+    r"""Theorem 3 (Rivasplata et al.), the right side: with probability ``1 - delta`` over the sample and the draw.
+
+    .. math:: \varphi(h, S) \le \ln\frac{\rho_S(h)}{\pi(h)}
+              + \ln\Bigl(\tfrac1\delta E_{S'} E_{h'\sim\pi} e^{\varphi(h', S')}\Bigr), \qquad h \sim \rho_S
+
+    The arguments are as in :func:`pac_bayes`, with the log-density ratio at the draw in place of the divergence.
+    """
+    _check_delta(delta)
+    return add_up(log_ratio, log_moment, -math.log(delta))
+
+
+def disintegrated_renyi(renyi: float, log_moment: float, delta: float, order: float) -> float:
+    r"""Theorem 4 (Viallard et al.), the right side: with probability ``1 - delta`` over the sample and the draw.
+
+    .. math:: \tfrac{\lambda}{\lambda-1} \ln\varphi(h, S) \le \tfrac{2\lambda-1}{\lambda-1}\ln\tfrac2\delta
+              + D_\lambda(\rho_S\|\pi) + \ln E_{S'} E_{h'\sim\pi}\,\varphi(h', S')^{\lambda/(\lambda-1)},
+              \qquad h \sim \rho_S
+
+    Parameters
+    ----------
+    renyi : float
+        ``D_lambda(rho_S || pi)``.
+    log_moment : float
+        Logarithm of the expectation on the right, or of an upper bound on it.
+    delta : float in (0, 1)
+    order : float
+        ``lambda``, greater than 1.
+    """
+    _check_delta(delta)
+    if not order > 1:
+        raise ValueError(f"order must be greater than 1; got {order}.")
+    return add_up(renyi, log_moment, (2 * order - 1) / (order - 1) * math.log(2 / delta))
 
 
 def sample_bound(risk: float, nats: float, n: int) -> float:
@@ -59,18 +138,22 @@ def average_bound(
     return sample_bound(min(risk * (1 + 4e-16), 1.0), eps, 1)
 
 
-def dis_r_confidence(n: int, delta: float, constant: Constant = "paper") -> float:
-    r"""Nats that Theorem 6 adds to its penalty: :math:`\ln(2\sqrt n/\delta)`."""
-    _check(n, delta)
-    return _log_constant(n, constant) - math.log(delta)
+def seeger_maurer(risk: float, divergence: float, n: int, delta: float, constant: Constant = "paper") -> float:
+    r"""Theorem 2 (Seeger, Maurer): Theorem 1 with :math:`\varphi = n\,kl(\hat R\|R)`.
 
+    With probability ``1 - delta``, for every posterior at once, the mean risk under it is at most
+    :math:`kl^{-1}\bigl(\text{risk} \| \frac1n[KL + \ln\frac{2\sqrt n}\delta]\bigr)`. Theorem 5 is this bound with
+    weight vectors in place of voters: ``risk`` the mean risk of votes drawn from the hyper-posterior.
 
-def dis_v_confidence(n: int, delta: float, order: float, constant: Constant = "paper") -> float:
-    r"""Nats that Theorem 7 adds to its penalty: :math:`\frac{2\lambda-1}{\lambda-1}\ln\frac2\delta + \ln(2\sqrt n)`."""
-    _check(n, delta)
-    if not order > 1:
-        raise ValueError(f"order must be greater than 1; got {order}.")
-    return (2 * order - 1) / (order - 1) * math.log(2 / delta) + _log_constant(n, constant)
+    The surrogates of the mean vote follow from it: twice the bound on the mean wrong mass (factor two); four times that
+    on its square, with twice the divergence (second order); twice that on ``P[Bin(N, w) >= N/2]``, with ``N`` times it.
+
+    Examples
+    --------
+    >>> round(seeger_maurer(0.05, 5.0, 2000, 0.05), 4)
+    0.0781
+    """
+    return sample_bound(risk, pac_bayes(divergence, log_constant(n, constant), delta), n)
 
 
 def dis_r(risk: float, log_ratio: float, n: int, delta: float, constant: Constant = "paper") -> float:
@@ -96,7 +179,7 @@ def dis_r(risk: float, log_ratio: float, n: int, delta: float, constant: Constan
     >>> round(dis_r(0.05, 5.0, 2000, 0.05), 4), round(dis_r(0.05, 5.0, 2000, 0.05, "exact"), 4)
     (0.0781, 0.0776)
     """
-    return sample_bound(risk, log_ratio + dis_r_confidence(n, delta, constant), n)
+    return sample_bound(risk, disintegrated_ratio(log_ratio, log_constant(n, constant), delta), n)
 
 
 def dis_v(risk: float, renyi: float, n: int, delta: float, order: float, constant: Constant = "paper") -> float:
@@ -110,7 +193,7 @@ def dis_v(risk: float, renyi: float, n: int, delta: float, order: float, constan
     >>> round(dis_v(0.05, 5.0, 2000, 0.05, order=2.0), 4)
     0.0875
     """
-    return sample_bound(risk, renyi + dis_v_confidence(n, delta, order, constant), n)
+    return sample_bound(risk, disintegrated_renyi(renyi, log_constant(n, constant), delta, order), n)
 
 
 def dis_r_cross(
@@ -130,10 +213,13 @@ def dis_r_cross(
     Examples
     --------
     >>> round(dis_r_cross([0.05, 0.06], [5.0, 4.0], [2000, 2000], 0.05, [0.5, 0.5]), 4)
-    0.0839
+    0.0845
     """
+    _check_delta(delta)
     each = delta / len(sizes)
-    nats = [ratio + dis_r_confidence(n, each, constant) for ratio, n in zip(log_ratios, sizes, strict=True)]
+    nats = [
+        disintegrated_ratio(ratio, log_constant(n, constant), each) for ratio, n in zip(log_ratios, sizes, strict=True)
+    ]
     return average_bound(risks, nats, sizes, shares)
 
 
@@ -147,8 +233,12 @@ def dis_v_cross(
     constant: Constant = "paper",
 ) -> float:
     r"""Theorem 9: as :func:`dis_r_cross`, with each :math:`\epsilon_k` that of Theorem 7 at ``delta / 2``."""
+    _check_delta(delta)
     each = delta / len(sizes)
-    nats = [renyi + dis_v_confidence(n, each, order, constant) for renyi, n in zip(renyis, sizes, strict=True)]
+    nats = [
+        disintegrated_renyi(renyi, log_constant(n, constant), each, order)
+        for renyi, n in zip(renyis, sizes, strict=True)
+    ]
     return average_bound(risks, nats, sizes, shares)
 
 
@@ -160,12 +250,42 @@ def holdout(errors: int, n: int, delta: float) -> float:
     >>> round(holdout(5, 100, 0.05), 4)
     0.1023
     """
-    _check(n, delta)
+    _check_size(n)
+    _check_delta(delta)
     return float(binomial_upper(errors, n, math.log(delta)))
 
 
-def _check(n: int, delta: float) -> None:
+def c_bound(gibbs_risk: float, disagreement: float) -> float:
+    r"""C-bound: risk of the mean vote, from its mean wrong mass and the disagreement of its voters.
+
+    .. math:: 1 - \frac{(1 - 2r)^2}{1 - 2d} \quad\text{for } r < \tfrac12,
+
+    It increases in ``r`` and decreases in ``d``, so an upper bound on ``r`` and a lower bound on ``d`` give a
+    certificate. At ``r >= 1/2`` the Cantelli-Chebyshev inequality behind it says nothing and 1 is returned. (Paper,
+    Section 3.1, where ``1 - 2r`` is written with the joint error ``e``: ``r = e + d/2``.)
+
+    Examples
+    --------
+    >>> round(c_bound(0.2, 0.3), 4)
+    0.1
+    """
+    if gibbs_risk >= 0.5:
+        return 1.0
+    return min(1.0 - (1.0 - 2.0 * gibbs_risk) ** 2 / (1.0 - 2.0 * disagreement) + 4e-16, 1.0)
+
+
+def moment_limits(risk: float, disagreement: float, nats: tuple[float, float], n: int) -> tuple[float, float]:
+    """Upper limit of the mean wrong mass and lower limit of the disagreement, for :func:`c_bound`."""
+    upper = sample_bound(risk, nats[0], n)
+    lower = float(kl_inverse_lower(math.nextafter(max(disagreement, 0.0), 0.0), max(nats[1], 0.0) / n))
+    return upper, lower
+
+
+def _check_size(n: int) -> None:
     if not n >= 1:
         raise ValueError(f"n must be at least 1; got {n}.")
-    if not 0 < delta < 1 or np.isnan(delta):
+
+
+def _check_delta(delta: float) -> None:
+    if not 0 < delta < 1:
         raise ValueError(f"delta must lie strictly between 0 and 1; got {delta}.")

@@ -29,34 +29,49 @@ class Sample:
 
     Attributes
     ----------
-    n, errors : int
-        Certified rows, and how many of them the vote gets wrong.
+    n : int
+        Certified rows.
+    errors : int or None
+        How many of them the vote gets wrong; None for the random vote, which has no fixed answers.
+    risks : tuple of float
+        The empirical statistics in the bound: the vote's error rate; the random vote's mean error rate; the mean vote's
+        mean of a function of the wrong mass; for the C-bound, mean wrong mass and disagreement.
     delta : float
         Probability with which this sample's own bound may fail.
+    risk_draws, risk_delta : int and float
+        Votes drawn to bound the random vote's error rate from above where it has no closed form, and what of ``delta``
+        that takes; otherwise 0.
     penalty, confidence : float
-        Nats: what the theorem charges for having learned the weights, and for holding with probability ``1 - delta``.
+        Nats: what the theorem charges for having learned the weights, and for holding with probability
+        ``1 - (delta - risk_delta)``.
     bound : float
-        Upper bound on the error of this sample's vote, from ``errors / n`` and ``(penalty + confidence) / n``.
+        Upper bound on the error of this sample's vote.
+    distribution : {"dirichlet", "categorical"}
+        What ``alpha`` and ``beta`` are.
     alpha, beta : tuple of float
-        Dirichlet parameters of the hyper-posterior and the hyper-prior, one a voter.
+        Dirichlet parameters of the hyper-posterior and the hyper-prior, one a voter; or posterior and prior weights.
     log_weights : tuple of float
-        Logarithms of the weights that were drawn.
+        Logarithms of the weights that were drawn; empty where none were.
     teaching_rows : int
         Rows that taught the voters.
     copies, copies_of_teaching_rows : int
         Certified rows that equal an earlier certified row, and that equal a teaching row.
     holdout_errors : int
-        Errors of the vote with the hyper-prior's mean weights, which no certified row has influenced.
+        Errors of the vote with the prior's mean weights, which no certified row has influenced.
     holdout_bound : float
         The Clopper-Pearson bound on its error at the certificate's full delta, for comparison.
     """
 
     n: int
-    errors: int
+    errors: int | None
+    risks: tuple[float, ...]
     delta: float
+    risk_draws: int
+    risk_delta: float
     penalty: float
     confidence: float
     bound: float
+    distribution: str
     alpha: tuple[float, ...]
     beta: tuple[float, ...]
     log_weights: tuple[float, ...]
@@ -93,6 +108,8 @@ class Certificate:
         Which entry of ``parts`` is the deployed vote.
     shares : tuple of float
         The weights tau and 1 - tau of the parts in the average.
+    remarks : tuple of str
+        What a reader of this certificate should know besides.
     order : float or None
         Order of the Rényi divergence, for dis-v.
     constant : {"paper", "exact"}
@@ -122,6 +139,7 @@ class Certificate:
     solver: str
     classes: tuple[str, ...]
     parts: tuple[Sample, ...]
+    remarks: tuple[str, ...]
     assumptions: tuple[str, ...]
 
     def to_json(self, indent: int | None = 2) -> str:
@@ -158,7 +176,7 @@ class Certificate:
         paragraph = textwrap.fill(self._promise(), width=100)
         rows = [
             ("bound", f"{percent_up(self.bound)}  (delta = {self.delta:g})"),
-            ("observed errors", f"{sample.errors:,} of {sample.n:,} certified rows ({sample.errors / sample.n:.2%})"),
+            ("observed errors", _observed(sample)),
             ("method", f"{self.method}, {self.theorem}"),
             ("what is certified", f"{self.certified}; loss: {self.loss}; constant: {self.constant}"),
             ("penalty", f"{sample.penalty:.2f} nats for the weights + {sample.confidence:.2f} nats for confidence"),
@@ -173,6 +191,7 @@ class Certificate:
         if self.average_bound is not None:
             own = " and ".join(percent_up(part.bound) for part in self.parts)
             rows.insert(1, ("both votes", f"average at most {percent_up(self.average_bound)}; each on its own: {own}"))
+        rows.extend(("note", remark) for remark in self.remarks)
         width = max(len(name) for name, _ in rows) + 2
         table = "\n".join(f"  {name:<{width}}{value}" for name, value in rows)
         return f"{paragraph}\n\n{table}"
@@ -185,14 +204,35 @@ class Certificate:
                 f"most {percent_up(self.bound)}. There are too few certified rows for what was learned from them."
             )
         text = (
-            f"With {confidence} confidence, this classifier is wrong on at most {percent_up(self.bound)} of new cases "
-            "that come from the same source as the data it was certified on. It is one fixed classifier: the same case "
-            "always gets the same answer."
+            f"With {confidence} confidence, {_WHO[self.certified]} is wrong on at most {percent_up(self.bound)} of new "
+            f"cases that come from the same source as the data it was certified on. {_HOW[self.certified]}"
         )
         guess = 1 - 1 / max(len(self.classes), 2)
         if self.bound >= guess:
             text += f" That is no better than guessing among {len(self.classes)} classes; more data would help."
         return text
+
+
+_WHO = {
+    "the drawn vote": "this classifier",
+    "the random vote": "this randomised predictor, averaged over its draws,",
+    "the mean vote": "this classifier",
+    "the fixed vote": "this classifier",
+}
+_ONE = "It is one fixed classifier: the same case always gets the same answer."
+_HOW = {
+    "the drawn vote": f"{_ONE} (A majority vote whose weights were drawn once.)",
+    "the random vote": "It is not one fixed classifier: it draws a new vote for every case, and the same case may get "
+    "different answers. No single vote is certified.",
+    "the mean vote": f"{_ONE} (The majority vote with the learned weights themselves.)",
+    "the fixed vote": f"{_ONE} (A majority vote with weights fixed before the certified rows were seen.)",
+}
+
+
+def _observed(sample: Sample) -> str:
+    if sample.errors is None:
+        return f"{sample.risks[0]:.2%} of {sample.n:,} certified rows, averaged over the draws"
+    return f"{sample.errors:,} of {sample.n:,} certified rows ({sample.errors / sample.n:.2%})"
 
 
 def _copies(sample: Sample) -> str:

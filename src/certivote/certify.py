@@ -1,24 +1,31 @@
-"""From votes to a certificate: learn the hyper-posterior, draw once, count the errors, compute the bound."""
+"""From votes to a certificate: learn the posterior, draw once, count the errors, compute the bound."""
 
-from dataclasses import dataclass
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from certivote._version import __version__
-from certivote.bounds import average_bound, holdout, sample_bound
+from certivote.bounds import holdout
 from certivote.certificate import SCHEMA_VERSION, Certificate, Sample
 from certivote.learn import SOLVERS, Problem, Tick
 from certivote.maths import dirichlet
-from certivote.methods import METHODS, Setting
+from certivote.maths.beta_tail import half_tail
+from certivote.maths.binary_kl import kl_inverse_upper
+from certivote.methods import METHODS, Method, Setting
 from certivote.risks import Labels, Loss, count_errors
 from certivote.split import Split
-from certivote.votes import Votes, fixed_point
+from certivote.votes import Votes, fixed_point, plurality
 
-__all__ = ["Plan", "assemble", "certify_sample"]
+__all__ = ["Ballot", "Plan", "certify"]
 
 Array = NDArray[np.float64]
+
+_SIMULATED = 200_000
+"""Votes drawn, over all examples, to bound an expected risk without a closed form."""
 
 
 @dataclass(frozen=True)
@@ -35,23 +42,69 @@ class Plan:
     @property
     def sample_setting(self) -> Setting:
         """The setting of one sample: delta is divided among them."""
-        setting = self.setting
-        return Setting(setting.delta / len(self.shares), setting.order, setting.constant)
+        return replace(self.setting, delta=self.setting.delta / len(self.shares))
 
 
-def certify_sample(
+@dataclass(frozen=True)
+class Ballot:
+    """The votes on one certified sample, and all else that its certificate states about it."""
+
+    votes: Votes
+    labels: Labels
+    beta: Array
+    teaching_rows: int
+    copies: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class _Evidence:
+    """What the sample says about the certified predictor."""
+
+    errors: int | None
+    risks: tuple[float, ...]
+    risk_draws: int = 0
+    risk_delta: float = 0.0
+
+
+def certify(
     plan: Plan,
-    votes: Votes,
-    labels: Labels,
-    beta: Array,
-    *,
-    teaching_rows: int,
-    copies: tuple[int, int],
-    training_rng: np.random.Generator,
-    draw_rng: np.random.Generator,
+    ballots: Sequence[Ballot],
+    streams: Sequence[tuple[np.random.Generator, np.random.Generator]],
+    classes: NDArray[Any],
+    provisos: Sequence[str],
     tick: Tick,
+) -> tuple[Certificate, Array]:
+    """Learn from each ballot, certify, and deploy the vote with the smallest bound of its own.
+
+    Parameters
+    ----------
+    streams : sequence of (training, draw)
+        Random streams of each ballot, used nowhere else.
+    classes : array
+    provisos : sequence of str
+        Assumptions that depend on the voters.
+
+    Returns
+    -------
+    certificate : Certificate
+    weights : array
+        Of the deployed vote.
+    """
+    method = METHODS[plan.method]
+    if method.two_classes and len(classes) > 2:
+        raise ValueError(
+            f"method={plan.method!r} is for two classes, and y has {len(classes)}. Use 'so' or 'fo' for a mean vote "
+            "among more, or 'dis-r' for a drawn one."
+        )
+    outcomes = [_certify_one(plan, ballot, *pair, tick) for ballot, pair in zip(ballots, streams, strict=True)]
+    certificate = _assemble(plan, [sample for sample, _ in outcomes], classes, provisos)
+    return certificate, outcomes[certificate.deployed][1]
+
+
+def _certify_one(
+    plan: Plan, ballot: Ballot, training_rng: np.random.Generator, draw_rng: np.random.Generator, tick: Tick
 ) -> tuple[Sample, Array]:
-    """Learn from one sample, draw its vote and certify it.
+    """Learn from one sample, draw its vote where the method draws one, and certify it.
 
     ``draw_rng`` must be used nowhere else: the draw has to be independent of the sample and of every number used in
     training.
@@ -60,53 +113,116 @@ def certify_sample(
     -------
     sample : Sample
     weights : array
-        The fixed-point weights of the vote that was certified.
+        The fixed-point weights of the certified vote; for the random vote, the Dirichlet parameters it draws with.
     """
     method, setting = METHODS[plan.method], plan.sample_setting
-    problem = Problem(votes, labels, plan.loss, beta, method, setting)
-    alpha = SOLVERS[plan.solver](problem, training_rng, tick)
-    log_weights, _, _ = dirichlet.draw(alpha, draw_rng)
-    weights = fixed_point(log_weights)
-    n = votes.n_rows
-    errors = count_errors(votes.masses(weights), labels, plan.loss)
-    penalty = method.penalty(alpha, beta, log_weights, setting)
-    confidence = method.confidence(n, setting)
+    votes, labels, beta, n = ballot.votes, ballot.labels, ballot.beta, ballot.votes.n_rows
+    prior = beta if method.distribution == "dirichlet" else beta / beta.sum()
+    problem = Problem(votes, labels, plan.loss, prior, method, setting)
+    learned = SOLVERS[plan.solver](problem, training_rng, tick) if method.learns else prior
+    log_weights: Array = np.empty(0)
+    if method.certified == "the drawn vote":
+        log_weights, _, _ = dirichlet.draw(learned, draw_rng)
+        weights = fixed_point(log_weights)
+    elif method.certified == "the random vote":
+        weights = learned
+    else:
+        # The bounds of the mean vote hold for all weights at once, so also for those that are deployed.
+        learned = weights = fixed_point(np.log(learned))
+    evidence = _evidence(method, plan.loss, setting, votes, labels, weights, draw_rng)
+    paid = replace(setting, delta=setting.delta - evidence.risk_delta)
+    if method.drawn_penalty is not None:
+        penalty = method.drawn_penalty(learned, prior, log_weights)[0]
+    else:
+        penalty = method.penalty(learned, prior, paid)[0]
+    confidence = method.confidence(n, paid)
     prior_errors = count_errors(votes.masses(fixed_point(np.log(beta / beta.sum()))), labels, plan.loss)
     sample = Sample(
         n=n,
-        errors=errors,
+        errors=evidence.errors,
+        risks=evidence.risks,
         delta=setting.delta,
+        risk_draws=evidence.risk_draws,
+        risk_delta=evidence.risk_delta,
         penalty=penalty,
         confidence=confidence,
-        bound=sample_bound(errors / n, penalty + confidence, n),
-        alpha=tuple(alpha.tolist()),
-        beta=tuple(beta.tolist()),
+        bound=method.form.bound(evidence.risks, penalty, confidence, n),
+        distribution=method.distribution,
+        alpha=tuple(learned.tolist()),
+        beta=tuple(prior.tolist()),
         log_weights=tuple(log_weights.tolist()),
-        teaching_rows=teaching_rows,
-        copies=copies[0],
-        copies_of_teaching_rows=copies[1],
+        teaching_rows=ballot.teaching_rows,
+        copies=ballot.copies[0],
+        copies_of_teaching_rows=ballot.copies[1],
         holdout_errors=prior_errors,
         holdout_bound=holdout(prior_errors, n, plan.setting.delta),
     )
     return sample, weights
 
 
-def assemble(plan: Plan, samples: list[Sample], classes: NDArray[Any], provisos: list[str]) -> Certificate:
-    """The certificate of the vote with the smallest bound of its own.
+def _evidence(
+    method: Method,
+    loss: Loss,
+    setting: Setting,
+    votes: Votes,
+    labels: Labels,
+    weights: Array,
+    draw_rng: np.random.Generator,
+) -> _Evidence:
+    if method.certified == "the random vote":
+        if loss == "half-weight" or votes.n_classes == 2:
+            return _Evidence(None, (_exact_risk(votes, labels, weights),))
+        return _simulated_risk(votes, labels, weights, 0.01 * setting.delta, draw_rng)
+    errors = count_errors(votes.masses(weights), labels, loss)
+    if method.certified != "the mean vote":
+        return _Evidence(errors, (errors / votes.n_rows,))
+    statistics, _ = method.risk(votes, labels, loss)(weights)
+    # A mean of numbers in [0, 1] is off by less than 1e-13 of itself. Bounds increase in the first statistic and, if
+    # there is a second, decrease in that.
+    outward = [
+        min(float(value) * margin, 1.0) for value, margin in zip(statistics, (1 + 1e-13, 1 - 1e-13), strict=False)
+    ]
+    return _Evidence(errors, tuple(outward))
 
-    With several samples every bound holds at once (each pays for its share of delta), so the choice is free.
 
-    Parameters
-    ----------
-    provisos : list of str
-        Assumptions that depend on the voters.
+def _exact_risk(votes: Votes, labels: Labels, alpha: Array) -> float:
+    """Mean error of votes drawn from ``Dir(alpha)``: the mean of ``I_{1/2}(A - b_i, b_i)``, rounded up."""
+    total = math.fsum(alpha)
+    wrong = np.clip(votes.against(labels).forward(alpha), 0.0, total)
+    return min(float(half_tail(wrong, total).mean()) * (1 + 1e-12) + 1e-12, 1.0)
+
+
+def _simulated_risk(votes: Votes, labels: Labels, alpha: Array, delta: float, rng: np.random.Generator) -> _Evidence:
+    """Upper limit of the mean plurality error of votes drawn from ``Dir(alpha)``, where it has no closed form.
+
+    Votes are drawn independently for every example, so the errors are independent Bernoulli variables whose mean
+    expectation is the risk: by Chernoff's bound, ``kl^{-1}(their mean || ln(1/delta) / their number)`` is above it with
+    probability ``1 - delta``.
     """
+    parameters = votes.masses(alpha)
+    rounds = math.ceil(_SIMULATED / votes.n_rows)
+    errors = 0
+    for _ in range(rounds):
+        errors += int(np.count_nonzero(plurality(dirichlet.draw_rows(parameters, rng)) != labels))
+    draws = rounds * votes.n_rows
+    limit = kl_inverse_upper(math.nextafter(errors / draws, 1.0) if errors else 0.0, -math.log(delta) / draws)
+    return _Evidence(None, (float(limit),), draws, delta)
+
+
+def _assemble(plan: Plan, samples: list[Sample], classes: NDArray[Any], provisos: Sequence[str]) -> Certificate:
+    # With several samples every bound holds at once (each pays for its share of delta), so the choice is free.
     method = METHODS[plan.method]
     deployed = int(np.argmin([sample.bound for sample in samples]))
-    single = len(samples) == 1
-    theorem = method.theorem
-    if not single:
+    average, theorem = None, method.theorem
+    if len(samples) > 1:
         theorem = f"{method.theorem} at delta/{len(samples)} on its own part (the average: {method.cross_theorem})"
+        average = method.form.average(
+            [sample.risks for sample in samples],
+            [sample.penalty for sample in samples],
+            [sample.confidence for sample in samples],
+            [sample.n for sample in samples],
+            plan.shares,
+        )
     bound = samples[deployed].bound
     return Certificate(
         schema_version=SCHEMA_VERSION,
@@ -119,14 +235,7 @@ def assemble(plan: Plan, samples: list[Sample], classes: NDArray[Any], provisos:
         delta=plan.setting.delta,
         bound=bound,
         vacuous=bound >= 1.0,
-        average_bound=None
-        if single
-        else average_bound(
-            [s.errors / s.n for s in samples],
-            [s.penalty + s.confidence for s in samples],
-            [s.n for s in samples],
-            plan.shares,
-        ),
+        average_bound=average,
         deployed=deployed,
         shares=plan.shares,
         order=plan.setting.order if method.uses_order else None,
@@ -134,8 +243,18 @@ def assemble(plan: Plan, samples: list[Sample], classes: NDArray[Any], provisos:
         solver=plan.solver,
         classes=tuple(str(label) for label in classes),
         parts=tuple(samples),
+        remarks=_remarks(method, samples[deployed]),
         assumptions=(*_ASSUMPTIONS, *provisos),
     )
+
+
+def _remarks(method: Method, sample: Sample) -> tuple[str, ...]:
+    if method.two_classes and sample.bound >= 1.0:
+        return (
+            "the C-bound does not apply: it needs a mean wrong mass below one half, and the sample's "
+            f"{sample.risks[0]:.4f} is only certified to be below a limit of one half or more",
+        )
+    return ()
 
 
 _ASSUMPTIONS = (

@@ -4,16 +4,20 @@ import os
 import sys
 import tempfile
 import warnings
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Literal, NoReturn
+from typing import Annotated, Any, Literal, NoReturn
 
 import typer
 
 from certivote._version import __version__
+from certivote.compare import run_comparison
 from certivote.csv_table import TableError, read_csv
 from certivote.estimator import CertifiedVoteClassifier
 
 __all__ = ["app"]
+
+MethodName = Literal["dis-r", "dis-v", "smv-exact", "smv-mc", "fo", "so", "bin", "c-bound", "holdout"]
 
 app = typer.Typer(
     help="A weighted majority vote with a certificate of its own error.",
@@ -43,7 +47,7 @@ def fit(
     data: Annotated[Path, typer.Argument(help="CSV file with a header line; all columns but the target numeric.")],
     target: Annotated[str, typer.Option(help="Column that holds the classes.")],
     out: Annotated[Path | None, typer.Option(help="Where to write the certificate as JSON.")] = None,
-    method: Annotated[Literal["dis-r", "dis-v"], typer.Option(help="Bound to minimise and certify by.")] = "dis-r",
+    method: Annotated[MethodName, typer.Option(help="Bound to minimise and certify by.")] = "dis-r",
     voters: Annotated[Literal["forest", "stumps"], typer.Option(help="Who votes.")] = "forest",
     split: Annotated[
         Literal["single", "cross"],
@@ -66,36 +70,76 @@ def fit(
     """Learn a vote from a CSV file and print its certificate."""
     if out is not None and not out.parent.is_dir():
         _fail(f"--out: the folder {out.parent} does not exist.")
-    try:
-        table = read_csv(data, target)
-        clf = CertifiedVoteClassifier(
-            method=method,
-            voters=voters,
-            split=split,
-            loss=loss,
-            delta=delta,
-            prior=prior,
-            solver=solver,
-            teach_share=teach_share,
-            tau=tau,
-            renyi_order=renyi_order,
-            constant=constant,
-            random_state=seed,
-            verbose=True,
-        )
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", UserWarning)
-            clf.fit(table.X, table.y)
-    except TableError as error:
-        _fail(str(error))
-    except ValueError as error:
-        _fail(f"{data}: {error}")
-    for warning in caught:
-        typer.echo(f"certivote: warning: {warning.message}", err=True)
+    parameters: dict[str, Any] = {
+        "method": method,
+        "voters": voters,
+        "split": split,
+        "loss": loss,
+        "delta": delta,
+        "prior": prior,
+        "solver": solver,
+        "teach_share": teach_share,
+        "tau": tau,
+        "renyi_order": renyi_order,
+        "constant": constant,
+        "random_state": seed,
+        "verbose": True,
+    }
+    clf = _on_table(data, target, lambda X, y: CertifiedVoteClassifier(**parameters).fit(X, y))
     typer.echo(str(clf.certificate_))
     if out is not None:
         _write_whole(out, clf.certificate_.to_json() + "\n")
         typer.echo(f"\nCertificate written to {out}.")
+
+
+@app.command(epilog="Example: `certivote compare patients.csv --target outcome --method dis-r --method holdout`")
+def compare(
+    data: Annotated[Path, typer.Argument(help="CSV file with a header line; all columns but the target numeric.")],
+    target: Annotated[str, typer.Option(help="Column that holds the classes.")],
+    method: Annotated[
+        list[str] | None, typer.Option(help="Method to compare; repeat for several. All, if none is given.")
+    ] = None,
+    joint: Annotated[
+        bool, typer.Option("--joint", help="Divide delta among the methods, so that the best may be picked.")
+    ] = False,
+    voters: Annotated[Literal["forest", "stumps"], typer.Option(help="Who votes.")] = "forest",
+    split: Annotated[
+        Literal["single", "cross"], typer.Option(help="One certified part, or both ways round.")
+    ] = "single",
+    loss: Annotated[Literal["plurality", "half-weight"], typer.Option(help="What counts as an error.")] = "plurality",
+    delta: Annotated[float, typer.Option(help="Probability with which a certificate may fail.")] = 0.05,
+    prior: Annotated[float, typer.Option(help="Concentration of the hyper-prior, the same for every voter.")] = 0.5,
+    solver: Annotated[Literal["lbfgs", "adam"], typer.Option(help="Optimiser of the bounds.")] = "lbfgs",
+    seed: Annotated[int, typer.Option(min=0, help="Seed.")] = 0,
+) -> None:
+    """Fit several methods to one split of a CSV file and print their certificates side by side."""
+    parameters: dict[str, Any] = {
+        "voters": voters,
+        "split": split,
+        "loss": loss,
+        "delta": delta,
+        "prior": prior,
+        "solver": solver,
+        "random_state": seed,
+        "verbose": True,
+    }
+    typer.echo(str(_on_table(data, target, lambda X, y: run_comparison(X, y, method, joint=joint, **parameters))))
+
+
+def _on_table(path: Path, target: str, work: Callable[[Any, Any], Any]) -> Any:
+    """Read the file and do the work; bad data and bad parameters end in one line, warnings are shown plainly."""
+    try:
+        table = read_csv(path, target)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", UserWarning)
+            result = work(table.X, table.y)
+    except TableError as error:
+        _fail(str(error))
+    except ValueError as error:
+        _fail(f"{path}: {error}")
+    for warning in caught:
+        typer.echo(f"certivote: warning: {warning.message}", err=True)
+    return result
 
 
 def _fail(message: str) -> NoReturn:

@@ -1,23 +1,22 @@
 """The scikit-learn estimator: it validates, splits, asks the parts below for votes and certificates, and predicts."""
 
-import warnings
 from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
-from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
-from certivote.certify import Plan, assemble, certify_sample
+from certivote.certify import Plan, certify
 from certivote.learn import SOLVERS
+from certivote.maths.dirichlet import draw_rows
 from certivote.methods import METHODS, Setting
-from certivote.progress import progress
-from certivote.split import Fold, count_copies, make_folds
-from certivote.voters import TaughtVoters, VoterSet, resolve_voters
+from certivote.prepare import Prepared, prepare
+from certivote.progress import Stage, progress
+from certivote.voters import VoterSet, resolve_voters
 from certivote.votes import plurality
 
 __all__ = ["CertifiedVoteClassifier"]
@@ -34,9 +33,12 @@ class CertifiedVoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
 
     Parameters
     ----------
-    method : {"dis-r", "dis-v"}, default="dis-r"
-        The bound to minimise and to certify by: with the density ratio at the drawn weights (Theorems 6 and 8), or with
-        the Rényi divergence (Theorems 7 and 9).
+    method : str, default="dis-r"
+        The bound to minimise and to certify by, and with it whose error is certified. One vote, drawn once: ``dis-r``
+        (by the density ratio at the draw, Theorems 6 and 8), ``dis-v`` (by a Rényi divergence, Theorems 7 and 9). A
+        randomised predictor that draws a vote for every case: ``smv-exact``, ``smv-mc`` (Theorem 5). The vote with the
+        learned weights themselves, by a surrogate: ``fo``, ``so``, ``bin``, and for two classes ``c-bound``. The vote
+        with the prior's weights, by Clopper-Pearson: ``holdout``.
     voters : {"forest", "stumps"}, voter set or list of classifiers, default="forest"
         Who votes. See :mod:`certivote.voters`; a list may hold fitted and unfitted classifiers.
     split : {"single", "none", "cross"}, default="single"
@@ -72,7 +74,8 @@ class CertifiedVoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     voters_ : TaughtVoters
         The voters of the deployed vote.
     weights_ : array of shape (n_voters,)
-        Their weights, multiples of 2**-52 that sum to 1.
+        Their weights, multiples of 2**-52 that sum to 1; for the random vote, the parameters of the Dirichlet that it
+        draws its weights from.
     n_features_in_ : int
     feature_names_in_ : array
         Only if the features have names.
@@ -154,49 +157,46 @@ class CertifiedVoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         self
         """
         _refuse(fit_params)
+        with progress(self.verbose) as stage:
+            return self._learn(self._prepare(X, y, stage), stage)
+
+    def _prepare(self, X: Any, y: ArrayLike, stage: Stage) -> Prepared:
         voters = resolve_voters(self.voters)
         X, y = self._checked(voters, X, y)
-        self.classes_ = np.unique(np.concatenate([y, np.asarray(voters.known_classes(), dtype=y.dtype)]))
-        if len(self.classes_) < 2:
-            raise ValueError(
-                f"y has one class only ({self.classes_[0]!r}); a vote needs at least two. "
-                "Classifier can't train when only one class is present."
-            )
-        if len(self.classes_) > 2 and not voters.multi_class:
-            raise ValueError(
-                f"Only binary classification is supported by {type(voters).__name__}: the type of the target has "
-                f"{len(self.classes_)} classes. Use voters='forest' for more than two."
-            )
-        if self.split == "none" and voters.needs_rows:
-            raise ValueError(
-                f"split='none' needs voters fixed without the data, but {type(voters).__name__} would be taught on the "
-                "certified rows. Use split='single', or declare what is missing: Stumps take "
-                "ranges=[(low, high), ...], a list must hold fitted classifiers."
-            )
+        return prepare(
+            X,
+            y,
+            voters,
+            split=self.split,  # type: ignore[arg-type]  # checked by _parameter_constraints
+            teach_share=self.teach_share,
+            prior=self.prior,
+            random_state=self.random_state,
+            stage=stage,
+        )
+
+    def _learn(self, prepared: Prepared, stage: Stage) -> "CertifiedVoteClassifier":
         plan = Plan(
             method=self.method,
-            loss=self.loss,  # type: ignore[arg-type]  # checked by _parameter_constraints
+            loss=self.loss,  # type: ignore[arg-type]
             split=self.split,  # type: ignore[arg-type]
             setting=Setting(self.delta, self.renyi_order, self.constant),  # type: ignore[arg-type]
             shares=(self.tau, 1.0 - self.tau) if self.split == "cross" else (1.0,),
             solver=self.solver,
         )
-        split_rng, *fold_rngs = _streams(self.random_state, 1 + 3 * len(plan.shares))
-        folds = make_folds(len(y), plan.split, self.teach_share, split_rng)
-        for message in _worries(voters, self.classes_, y, folds):
-            warnings.warn(message, UserWarning, stacklevel=3)
-        outcomes = [
-            self._certify_fold(plan, voters, X, y, fold, *fold_rngs[3 * k : 3 * k + 3]) for k, fold in enumerate(folds)
-        ]
-        taught, samples, weights = zip(*outcomes, strict=True)
-        self.certificate_ = assemble(plan, list(samples), self.classes_, _provisos(voters, self.split))
-        self.voters_, self.weights_ = taught[self.certificate_.deployed], weights[self.certificate_.deployed]
+        tick = stage.begin(f"learning the weights by {plan.solver}")
+        certificate, weights = certify(
+            plan, prepared.ballots, prepared.learning_streams(), prepared.classes, prepared.provisos, tick
+        )
+        self.classes_, self.certificate_, self.weights_ = prepared.classes, certificate, weights
+        self.voters_ = prepared.taught[certificate.deployed]
+        self._prediction_seed = prepared.prediction_seed()
         return self
 
     def predict_proba(self, X: Any) -> Array:
         """Vote masses: the weight of the voters behind each class, of shape (n_samples, n_classes).
 
-        They sum to 1 but are not calibrated probabilities.
+        They sum to 1 but are not calibrated probabilities. With a method that certifies the random vote, a vote is
+        drawn for each row, from the same stream in every call.
         """
         check_is_fitted(self)
         voters = resolve_voters(self.voters)
@@ -204,10 +204,17 @@ class CertifiedVoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             validate_data(self, X, reset=False, skip_check_array=True)
         else:
             X = validate_data(self, X, reset=False, **voters.input_checks)
-        return self.voters_.votes(X).masses(self.weights_)
+        masses = self.voters_.votes(X).masses(self.weights_)
+        if self.certificate_.certified == "the random vote":
+            return np.exp(draw_rows(masses, np.random.default_rng(self._prediction_seed)))
+        return masses
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The class with the largest vote mass; ties go to the smallest class."""
+        """The class with the largest vote mass; ties go to the smallest class.
+
+        With a method that certifies the random vote (smv-exact, smv-mc), the answers are random: a vote is drawn for
+        each row, and another position or another seed may give another answer.
+        """
         masses = self.predict_proba(X)
         return self.classes_[plurality(masses)]
 
@@ -221,37 +228,6 @@ class CertifiedVoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         check_classification_targets(y)
         return X, np.asarray(y)
 
-    def _certify_fold(
-        self,
-        plan: Plan,
-        voters: VoterSet,
-        X: Any,
-        y: NDArray[Any],
-        fold: Fold,
-        voters_rng: np.random.Generator,
-        training_rng: np.random.Generator,
-        draw_rng: np.random.Generator,
-    ) -> tuple[TaughtVoters, Any, Array]:
-        with progress(self.verbose) as stage:
-            stage.begin(f"teaching the voters on {len(fold.teach):,} rows")
-            taught = voters.teach(_safe_indexing(X, fold.teach), y[fold.teach], self.classes_, voters_rng)
-            beta = _hyper_prior(self.prior, taught.n_voters)
-            stage.begin(f"{taught.n_voters:,} voters vote on {len(fold.certify):,} rows")
-            votes = taught.votes(_safe_indexing(X, fold.certify))
-            labels = np.searchsorted(self.classes_, y[fold.certify])
-            sample, weights = certify_sample(
-                plan,
-                votes,
-                labels,
-                beta,
-                teaching_rows=len(fold.teach),
-                copies=count_copies(X, fold),
-                training_rng=training_rng,
-                draw_rng=draw_rng,
-                tick=stage.begin(f"learning the weights by {plan.solver}"),
-            )
-        return taught, sample, weights
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         try:
@@ -259,7 +235,9 @@ class CertifiedVoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         except ValueError:
             return tags
         checks = voters.input_checks
-        tags.classifier_tags.multi_class = voters.multi_class
+        method = METHODS.get(self.method)
+        tags.classifier_tags.multi_class = voters.multi_class and not (method and method.two_classes)
+        tags.non_deterministic = bool(method and method.certified == "the random vote")
         tags.input_tags.sparse = bool(checks.get("accept_sparse"))
         tags.input_tags.allow_nan = checks.get("ensure_all_finite") == "allow-nan"
         return tags
@@ -275,52 +253,5 @@ def _refuse(fit_params: dict[str, Any]) -> None:
         raise TypeError(f"fit() takes X and y only; got {', '.join(sorted(fit_params))}.")
 
 
-def _worries(voters: VoterSet, classes: NDArray[Any], y: NDArray[Any], folds: tuple[Fold, ...]) -> list[str]:
-    """What is allowed but probably not meant."""
-    if not voters.needs_rows:
-        if not len(folds[0].teach):
-            return []
-        return [
-            f"{type(voters).__name__} needs no teaching rows, so the split only sets rows aside: "
-            "split='none' certifies on all of them."
-        ]
-    unseen = [label for label in classes.tolist() if any(label not in y[fold.teach] for fold in folds)]
-    if not unseen:
-        return []
-    shown = ", ".join(repr(label) for label in unseen[:5]) + (", ..." if len(unseen) > 5 else "")
-    return [f"No teaching row has class {shown}: the voters cannot vote for it, and each such row counts as an error."]
-
-
-def _provisos(voters: VoterSet, split: str) -> list[str]:
-    if split == "none":
-        return ["The voters (classifiers, thresholds and ranges) were fixed without looking at the certified rows."]
-    if voters.known_classes():
-        return ["The classifiers that came fitted were not fitted on any of these rows."]
-    return []
-
-
-def _hyper_prior(prior: Any, n_voters: int) -> Array:
-    """The Dirichlet parameters ``beta``."""
-    beta = np.asarray(prior, dtype=float)
-    if beta.ndim > 0 and beta.shape != (n_voters,):
-        raise ValueError(
-            f"prior must be a number or hold one number a voter, {n_voters} in all; got shape {beta.shape}."
-        )
-    if not np.all((beta >= 1e-6) & (beta <= 1e6)):
-        raise ValueError(f"prior must be positive, from 1e-6 to 1e6; got values from {beta.min():g} to {beta.max():g}.")
-    return np.full(n_voters, beta) if beta.ndim == 0 else beta
-
-
 def _is_frame(X: Any) -> bool:
     return hasattr(X, "columns") and hasattr(X, "dtypes")
-
-
-def _streams(random_state: Any, count: int) -> list[np.random.Generator]:
-    """Independent random streams; the last draw of one is no hint at another."""
-    if random_state is None:
-        seeds = np.random.SeedSequence()
-    elif isinstance(random_state, np.random.RandomState):
-        seeds = np.random.SeedSequence(check_random_state(random_state).randint(2**31, size=4).tolist())
-    else:
-        seeds = np.random.SeedSequence(int(random_state))
-    return [np.random.default_rng(child) for child in seeds.spawn(count)]

@@ -1,26 +1,28 @@
-"""The self-bounding optimisers: they choose the hyper-posterior ``Dir(alpha)`` that minimises the bound itself.
+"""The self-bounding optimisers: they choose the posterior that minimises the bound itself.
 
-A certificate holds for any choice of ``alpha`` made before the weights are drawn, so everything here (starts, stopping,
-learning rate, seeds) is free: it can make a certificate loose but not wrong. Numbers drawn here never reach the final
-draw, which has a random stream of its own.
+A certificate holds for any choice made before weights are drawn, so everything here (starts, stopping, learning rate,
+seeds) is free: it can make a certificate loose but not wrong. Numbers drawn here never reach the final draw, which has
+a random stream of its own.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize
 
 from certivote.maths import dirichlet
-from certivote.maths.binary_kl import kl_inverse_upper_derivatives
+from certivote.maths.categorical import softmax, softmax_chain
 from certivote.methods import Method, Setting
-from certivote.risks import Labels, Loss, SmoothRisk, drawn_risk, expected_risk
+from certivote.risks import Labels, Loss, SmoothRisk, drawn_risk
 from certivote.votes import LinearMap, Votes
 
 __all__ = ["SOLVERS", "Problem", "Tick"]
 
 Array = NDArray[np.float64]
+Draw = tuple[Array, Array, Array]
 Tick = Callable[[], None]
 """Called after each step of a solver, to show progress."""
 
@@ -31,7 +33,11 @@ _LOG_RANGE = (-14.0, 14.0)
 
 @dataclass(frozen=True)
 class Problem:
-    """What an optimiser sees of one certified sample: votes and labels, hyper-prior, and how the bound is paid."""
+    """What an optimiser sees of one certified sample: votes and labels, prior, and how the bound is paid.
+
+    The learned parameters, of a Dirichlet or the weights themselves, are functions of an unconstrained vector ``x``:
+    ``floor + exp(x)``, or ``softmax(x)``. Every step is feasible.
+    """
 
     votes: Votes
     labels: Labels
@@ -40,65 +46,92 @@ class Problem:
     method: Method
     setting: Setting
 
-    def bound(self, risk: float, penalty: float) -> tuple[float, float, float]:
+    def bound(self, risk: Any, penalty: float) -> tuple[float, Any, float]:
         """The bound and its derivatives in the risk and in the penalty."""
         n = self.votes.n_rows
-        eps = (penalty + self.method.confidence(n, self.setting)) / n
-        # At risk 0 the slope in the risk is infinite: a millionth of an example away from it, it is not.
-        value, in_risk, in_eps = kl_inverse_upper_derivatives(min(max(risk, 1e-6 / n), 1.0), max(eps, 1e-12))
-        return float(value), float(in_risk), float(in_eps) / n
+        return self.method.form.slopes(risk, penalty, self.method.confidence(n, self.setting), n)
 
     def floor(self) -> Array:
-        """Lower limit of alpha."""
+        """Lower limit of the parameters."""
         return self.method.floor(self.beta, self.setting)
+
+    def parameters(self, x: Array) -> Array:
+        """What is learned, at ``x``."""
+        return self.floor() + np.exp(x) if self.method.distribution == "dirichlet" else softmax(x)
+
+    def chain(self, x: Array, gradient: Array) -> Array:
+        """Gradient in ``x`` from one in the parameters."""
+        if self.method.distribution == "dirichlet":
+            return gradient * np.exp(x)
+        return softmax_chain(softmax(x), gradient)
 
 
 def lbfgs(problem: Problem, rng: np.random.Generator, tick: Tick) -> Array:
-    """Full-batch L-BFGS on the expected bound, in the logarithm of ``alpha`` above its floor.
+    """Full-batch L-BFGS on the expected bound.
 
-    The expected risk and the expected penalty are smooth functions of ``alpha`` with exact gradients, but the bound has
-    two kinds of minimum: near the hyper-prior, and far from it with concentrated weights. The best start of each kind
-    is polished, and the better result kept.
+    The expected risk and the expected penalty are smooth functions of the parameters with exact gradients, but the
+    bound has two kinds of minimum: near the prior, and far from it with concentrated weights. The best start of each
+    kind is polished, and the better result kept. Where the method trains on several draws (smv-mc), their uniform
+    numbers are fixed, which makes that risk smooth too.
     """
-    floor = problem.floor()
-    risk = expected_risk(problem.votes, problem.labels, problem.loss)
+    risk = _full_batch_risk(problem, rng)
 
     def objective(x: Array) -> tuple[float, Array]:
-        value, gradient = _expected_bound(problem, risk, floor + np.exp(x))
-        return value, gradient * np.exp(x)
+        value, gradient = _expected_bound(problem, risk, problem.parameters(x))
+        return value, problem.chain(x, gradient)
 
     def descend(x: Array) -> optimize.OptimizeResult:
         options = {"maxiter": _MAX_STEPS, "maxcor": 20, "ftol": 1e-6, "gtol": 1e-9}
-        limits = [_LOG_RANGE] * len(floor)
+        limits = [_LOG_RANGE] * len(x)
         return optimize.minimize(
             objective, x, jac=True, method="L-BFGS-B", bounds=limits, callback=lambda _: tick(), options=options
         )
 
     results = []
     for starts in _starts(problem):
-        logs = [np.clip(np.log(start - floor), *_LOG_RANGE) for start in starts]
+        logs = [np.clip(start, *_LOG_RANGE) for start in starts]
         results.append(descend(min(logs, key=lambda x: objective(x)[0])))
-    return floor + np.exp(min(results, key=lambda result: result.fun).x)
+    return problem.parameters(min(results, key=lambda result: result.fun).x)
 
 
-def _expected_bound(problem: Problem, risk: SmoothRisk, alpha: Array) -> tuple[float, Array]:
-    risk_value, risk_gradient = risk(alpha)
-    penalty, penalty_gradient = problem.method.expected_penalty(alpha, problem.beta, problem.setting)
+def _expected_bound(problem: Problem, risk: SmoothRisk, parameters: Array) -> tuple[float, Array]:
+    risk_value, risk_gradient = risk(parameters)
+    penalty, penalty_gradient = problem.method.penalty(parameters, problem.beta, problem.setting)
     value, in_risk, in_penalty = problem.bound(risk_value, penalty)
-    return value, in_risk * risk_gradient + in_penalty * penalty_gradient
+    # One statistic and its gradient, or several and a gradient a row.
+    return value, np.dot(in_risk, risk_gradient).reshape(parameters.shape) + in_penalty * penalty_gradient
+
+
+def _full_batch_risk(problem: Problem, rng: np.random.Generator) -> SmoothRisk:
+    method = problem.method
+    if method.draws <= 1:
+        return method.risk(problem.votes, problem.labels, problem.loss)
+    shape = (method.draws, problem.votes.n_voters)
+    uniforms, log_uniforms = rng.random(shape), -rng.standard_exponential(shape)
+    drawn = drawn_risk(problem.votes, problem.labels, problem.loss)
+
+    def risk(alpha: Array) -> tuple[float, Array]:
+        draws = [dirichlet.draw_at(alpha, u, v) for u, v in zip(uniforms, log_uniforms, strict=True)]
+        return _mean_over_draws(drawn, alpha, draws)
+
+    return risk
 
 
 def _starts(problem: Problem) -> tuple[list[Array], list[Array]]:
-    """Starts ``beta + kappa w`` near the hyper-prior, and far from it: ``kappa`` below or above the sum of ``beta``.
+    """Starts near the prior, and far from it in the direction of boosting.
 
-    The directions ``w`` are equal weights and the weights after some rounds of boosting; far away, only the last.
+    Dirichlet: ``beta + kappa w`` with ``kappa`` below or above the sum of ``beta``, ``w`` equal weights or the weights
+    after some rounds of boosting. Categorical: the prior itself, and boosted weights mixed with a little of it.
     """
     beta, n_voters = problem.beta, problem.votes.n_voters
-    equal = np.full(n_voters, 1.0 / n_voters)
-    directions = [equal, *_boosting_path(problem.votes.against(problem.labels), n_voters)]
-    near = [beta + kappa * beta.sum() * direction for kappa in (0.1, 0.3, 1.0) for direction in directions]
-    far = [beta + kappa * beta.sum() * directions[-1] for kappa in (3.0, 10.0, 30.0, 100.0)]
-    return [beta, *near], far
+    path = _boosting_path(problem.votes.against(problem.labels), n_voters)
+    directions = [np.full(n_voters, 1.0 / n_voters), *path]
+    if problem.method.distribution == "categorical":
+        return [np.log(beta)], [np.log(0.05 * beta + 0.95 * direction) for direction in path or directions]
+    floor, total = problem.floor(), beta.sum()
+    near = [beta + kappa * total * direction for kappa in (0.1, 0.3, 1.0) for direction in directions]
+    far = [beta + kappa * total * directions[-1] for kappa in (3.0, 10.0, 30.0, 100.0)]
+    return [np.log(alpha - floor) for alpha in (beta, *near)], [np.log(alpha - floor) for alpha in far]
 
 
 def _boosting_path(wrong_masses: LinearMap, n_voters: int, rounds: tuple[int, ...] = (8, 64)) -> list[Array]:
@@ -124,16 +157,15 @@ def _boosting_path(wrong_masses: LinearMap, n_voters: int, rounds: tuple[int, ..
 
 
 def adam(problem: Problem, rng: np.random.Generator, tick: Tick) -> Array:
-    """Algorithm 1 of the paper with the protocol of its Section 6: Adam on one reparameterised draw a mini-batch.
+    """Algorithm 1 of the paper with the protocol of its Section 6: Adam on mini-batches.
 
-    The objective of a batch is the bound with the batch's sigmoid risk and the full sample's size. The learning rate
-    starts at 0.1 and is divided by 10 after 2 epochs without improvement of the mean objective; training stops after 25
-    such epochs or 100 in all, and the best epoch's ``alpha`` is kept. Adam works on the logarithm of ``alpha`` above
-    its floor, which keeps every step feasible.
+    The objective of a batch is the bound with the batch's risk and the full sample's size; the risk is that of freshly
+    drawn votes through a sigmoid, or, for methods without a draw, the method's own. The learning rate starts at 0.1 and
+    is divided by 10 after 2 epochs without improvement of the mean objective; training stops after 25 such epochs or
+    100 in all, and the best epoch is kept.
     """
     n = problem.votes.n_rows
-    floor = problem.floor()
-    x = np.log(rng.uniform(0.01, 2.0, len(floor)))
+    x = np.log(rng.uniform(0.01, 2.0, problem.votes.n_voters))
     mean, square = np.zeros_like(x), np.zeros_like(x)
     batch_size = 128 if problem.votes.n_classes == 2 else 1024
     rate, best, best_x, flat, steps = 0.1, np.inf, x, 0, 0
@@ -141,8 +173,8 @@ def adam(problem: Problem, rng: np.random.Generator, tick: Tick) -> Array:
         values = []
         order = rng.permutation(n)
         for rows in np.array_split(order, max(1, round(n / batch_size))):
-            value, gradient = _drawn_bound(problem, rows, floor + np.exp(x), rng)
-            gradient = gradient * np.exp(x)
+            value, gradient = _batch_bound(problem, rows, problem.parameters(x), rng)
+            gradient = problem.chain(x, gradient)
             steps += 1
             mean = 0.9 * mean + 0.1 * gradient
             square = 0.999 * square + 0.001 * gradient**2
@@ -158,21 +190,50 @@ def adam(problem: Problem, rng: np.random.Generator, tick: Tick) -> Array:
             rate *= 0.1
         if flat == 25:
             break
-    return floor + np.exp(best_x)
+    return problem.parameters(best_x)
 
 
-def _drawn_bound(problem: Problem, rows: Labels, alpha: Array, rng: np.random.Generator) -> tuple[float, Array]:
-    """The bound at one draw and one mini-batch, and its gradient in ``alpha`` through the draw."""
-    log_weights, gammas, log_uniforms = dirichlet.draw(alpha, rng)
+def _batch_bound(problem: Problem, rows: Labels, parameters: Array, rng: np.random.Generator) -> tuple[float, Array]:
+    """The bound on one mini-batch, and its gradient in the parameters."""
+    votes, labels = problem.votes.take(rows), problem.labels[rows]
+    if not problem.method.draws:
+        return _expected_bound(problem, problem.method.risk(votes, labels, problem.loss), parameters)
+    draws = [dirichlet.draw(parameters, rng) for _ in range(problem.method.draws)]
+    drawn = drawn_risk(votes, labels, problem.loss)
+    if problem.method.drawn_penalty is None:
+        return _expected_bound(problem, lambda alpha: _mean_over_draws(drawn, alpha, draws), parameters)
+    (draw,) = draws
+    return _drawn_bound(problem, drawn, parameters, draw)
+
+
+def _drawn_bound(problem: Problem, drawn: SmoothRisk, alpha: Array, draw: Draw) -> tuple[float, Array]:
+    """The bound at one draw, and its gradient in ``alpha`` through the draw."""
+    assert problem.method.drawn_penalty is not None
+    log_weights = draw[0]
     weights = np.exp(log_weights)
-    risk, risk_in_weights = drawn_risk(problem.votes.take(rows), problem.labels[rows], problem.loss)(weights)
-    penalty, direct, penalty_in_logs = problem.method.drawn_penalty(alpha, problem.beta, log_weights, problem.setting)
+    risk, risk_in_weights = drawn(weights)
+    penalty, direct, penalty_in_logs = problem.method.drawn_penalty(alpha, problem.beta, log_weights)
     value, in_risk, in_penalty = problem.bound(risk, penalty)
     in_logs = in_risk * risk_in_weights * weights + in_penalty * penalty_in_logs
-    # d ln rho_k / d ln G_j = 1[j = k] - rho_j
-    in_log_gammas = in_logs - weights * in_logs.sum()
-    through_draw = in_log_gammas * dirichlet.draw_derivative(alpha, gammas, log_uniforms)
-    return value, through_draw + in_penalty * direct
+    return value, _through_draw(alpha, draw, in_logs) + in_penalty * direct
+
+
+def _mean_over_draws(drawn: SmoothRisk, alpha: Array, draws: Sequence[Draw]) -> tuple[float, Array]:
+    """Mean risk of drawn votes, and its gradient in ``alpha``."""
+    value, gradient = 0.0, np.zeros_like(alpha)
+    for draw in draws:
+        weights = np.exp(draw[0])
+        risk, risk_in_weights = drawn(weights)
+        value += risk / len(draws)
+        gradient += _through_draw(alpha, draw, risk_in_weights * weights) / len(draws)
+    return value, gradient
+
+
+def _through_draw(alpha: Array, draw: Draw, in_logs: Array) -> Array:
+    """Gradient in ``alpha`` from one in ``ln rho``: ``d ln rho_k / d ln G_j = 1[j = k] - rho_j``."""
+    log_weights, gammas, log_uniforms = draw
+    in_log_gammas = in_logs - np.exp(log_weights) * in_logs.sum()
+    return in_log_gammas * dirichlet.draw_derivative(alpha, gammas, log_uniforms)
 
 
 SOLVERS: dict[str, Callable[[Problem, np.random.Generator, Tick], Array]] = {"lbfgs": lbfgs, "adam": adam}

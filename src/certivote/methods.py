@@ -1,18 +1,38 @@
-"""The comparison as data: a method is a penalty, what it pays for confidence, and who is certified."""
+"""The comparison as data: a method is a distribution, a risk to train on, a penalty, a bound, and who is certified."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from certivote import bounds
 from certivote.bounds import Constant
-from certivote.maths import dirichlet
+from certivote.forms import BinomialForm, CForm, Form, KlForm
+from certivote.maths import categorical, dirichlet
+from certivote.risks import (
+    Labels,
+    Loss,
+    SmoothRisk,
+    binomial,
+    disagreement,
+    expected_risk,
+    first_order,
+    moments,
+    second_order,
+)
+from certivote.votes import Votes
 
-__all__ = ["METHODS", "Method", "Setting"]
+__all__ = ["BINOMIAL_VOTERS", "METHODS", "Certified", "Method", "Setting"]
 
 Array = NDArray[np.float64]
+Certified = Literal["the drawn vote", "the random vote", "the mean vote", "the fixed vote"]
+Penalty = Callable[[Array, Array, "Setting"], tuple[float, Array]]
+
+BINOMIAL_VOTERS = 100
+"""Voters that the binomial bound draws (the paper's N)."""
 
 
 @dataclass(frozen=True)
@@ -33,67 +53,162 @@ class Method:
     name : str
         The paper's, in lower case.
     certified : str
-        Whose error the bound is about.
+        Whose error the bound is about: one vote drawn from the hyper-posterior, the randomised predictor that draws a
+        vote for every example, the vote with the posterior's own weights, or a vote that learned nothing from the
+        sample.
     theorem, cross_theorem : str
         Where the bound of one sample and that of the average of two are proved.
-    penalty : (alpha, beta, log_weights, setting) -> nats
-        Penalty of the certificate, for the weights that were drawn.
-    expected_penalty : (alpha, beta, setting) -> (nats, gradient)
-        Its mean over the draw, to train on.
-    drawn_penalty : (alpha, beta, log_weights, setting) -> (nats, gradient in alpha, gradient in log_weights)
-        Its value at one draw, to train on (Algorithm 1).
+    distribution : {"dirichlet", "categorical"}
+        What is learned: the parameters of a hyper-posterior over weights, or the weights themselves.
+    risk : (votes, labels, loss) -> smooth risk
+        What full batches train on, as a function of the learned parameters.
+    penalty : (parameters, prior, setting) -> (nats, gradient)
+        What learning them costs, in the mean over the draw where there is one.
     confidence : (n, setting) -> nats
         What the theorem pays to hold with probability ``1 - delta``.
+    form : Form
+        How these become a bound.
+    draws : int
+        Votes drawn in each step of Algorithm 1; 0 trains on ``risk`` itself.
+    drawn_penalty : (alpha, beta, log_weights) -> (nats, gradient in alpha, gradient in log_weights), optional
+        Penalty at one draw, where the theorem charges that instead of the mean.
     floor : (beta, setting) -> array
-        Where the penalty becomes infinite: every alpha must exceed it.
+        Where the penalty becomes infinite: every parameter must exceed it.
     uses_order : bool
         Whether the order of the Rényi divergence enters.
+    two_classes : bool
+        Whether the bound is for two classes only.
+    learns : bool
+        Whether anything is learned from the certified sample.
     """
 
     name: str
-    certified: str
+    certified: Certified
     theorem: str
     cross_theorem: str
-    penalty: Callable[[Array, Array, Array, Setting], float]
-    expected_penalty: Callable[[Array, Array, Setting], tuple[float, Array]]
-    drawn_penalty: Callable[[Array, Array, Array, Setting], tuple[float, Array, Array | float]]
+    distribution: Literal["dirichlet", "categorical"]
+    risk: Callable[[Votes, Labels, Loss], SmoothRisk]
+    penalty: Penalty
     confidence: Callable[[int, Setting], float]
-    floor: Callable[[Array, Setting], Array]
+    form: Form = KlForm()  # noqa: RUF009  # frozen
+    draws: int = 0
+    drawn_penalty: Callable[[Array, Array, Array], tuple[float, Array, Array]] | None = None
+    floor: Callable[[Array, Setting], Array] = lambda beta, _: np.zeros_like(beta)
     uses_order: bool = False
+    two_classes: bool = False
+    learns: bool = True
 
 
-def _drawn_ratio(alpha: Array, beta: Array, log_weights: Array, _: Setting) -> tuple[float, Array, Array]:
+def _ratio(n: int, setting: Setting) -> float:
+    """``ln(2 sqrt(n) / delta)``, of Theorems 2, 5 and 6."""
+    return bounds.pac_bayes(0.0, bounds.log_constant(n, setting.constant), setting.delta)
+
+
+def _drawn_ratio(alpha: Array, beta: Array, log_weights: Array) -> tuple[float, Array, Array]:
     value = dirichlet.log_ratio(alpha, beta, log_weights)
     return value, dirichlet.log_ratio_gradient(alpha, log_weights), alpha - beta
 
 
-def _renyi(alpha: Array, beta: Array, setting: Setting) -> tuple[float, Array]:
-    return dirichlet.renyi_divergence(alpha, beta, setting.order)
+def _hyper_kl(alpha: Array, beta: Array, _: Setting) -> tuple[float, Array]:
+    return dirichlet.kl_divergence(alpha, beta)
 
 
-DIS_R = Method(
-    name="dis-r",
-    certified="the drawn vote",
-    theorem="Theorem 6",
-    cross_theorem="Theorem 8",
-    penalty=lambda alpha, beta, log_weights, _: dirichlet.log_ratio(alpha, beta, log_weights),
-    expected_penalty=lambda alpha, beta, _: dirichlet.kl_divergence(alpha, beta),
-    drawn_penalty=_drawn_ratio,
-    confidence=lambda n, setting: bounds.dis_r_confidence(n, setting.delta, setting.constant),
-    floor=lambda beta, _: np.zeros_like(beta),
+def _times(multiple: float) -> Penalty:
+    """A multiple of the divergence between the weights and their prior."""
+
+    def penalty(weights: Array, prior: Array, _: Setting) -> tuple[float, Array]:
+        value, gradient = categorical.kl_divergence(weights, prior)
+        return multiple * value, multiple * gradient
+
+    return penalty
+
+
+def _surrogate(name: str, curve: object, coefficient: float, multiple: float, inequality: str) -> Method:
+    return Method(
+        name=name,
+        certified="the mean vote",
+        theorem=f"Theorem 2 and the {inequality} bound",
+        cross_theorem=f"Theorem 2 on each half and the {inequality} bound",
+        distribution="categorical",
+        risk=lambda votes, labels, _: moments(votes.against(labels), [curve]),  # type: ignore[list-item]
+        penalty=_times(multiple),
+        confidence=_ratio,
+        form=KlForm(coefficient),
+    )
+
+
+def _stochastic(name: str, draws: int) -> Method:
+    return Method(
+        name=name,
+        certified="the random vote",
+        theorem="Theorem 5",
+        cross_theorem="Theorem 5 on each half",
+        distribution="dirichlet",
+        risk=expected_risk,
+        penalty=_hyper_kl,
+        confidence=_ratio,
+        draws=draws,
+    )
+
+
+_ROWS = (
+    Method(
+        name="dis-r",
+        certified="the drawn vote",
+        theorem="Theorem 6",
+        cross_theorem="Theorem 8",
+        distribution="dirichlet",
+        risk=expected_risk,
+        penalty=_hyper_kl,
+        drawn_penalty=_drawn_ratio,
+        confidence=_ratio,
+        draws=1,
+    ),
+    Method(
+        name="dis-v",
+        certified="the drawn vote",
+        theorem="Theorem 7",
+        cross_theorem="Theorem 9",
+        distribution="dirichlet",
+        risk=expected_risk,
+        penalty=lambda alpha, beta, setting: dirichlet.renyi_divergence(alpha, beta, setting.order),
+        confidence=lambda n, setting: bounds.disintegrated_renyi(
+            0.0, bounds.log_constant(n, setting.constant), setting.delta, setting.order
+        ),
+        floor=lambda beta, setting: (setting.order - 1.0) / setting.order * beta,
+        draws=1,
+        uses_order=True,
+    ),
+    _stochastic("smv-exact", draws=0),
+    _stochastic("smv-mc", draws=10),
+    _surrogate("fo", first_order, 2.0, 1.0, "factor-two"),
+    _surrogate("so", second_order, 4.0, 2.0, "second-order"),
+    _surrogate("bin", binomial(BINOMIAL_VOTERS), 2.0, BINOMIAL_VOTERS, "binomial"),
+    Method(
+        name="c-bound",
+        certified="the mean vote",
+        theorem="Theorem 2 twice and the C-bound",
+        cross_theorem="Theorem 2 twice on each half and the C-bound of the average limits",
+        distribution="categorical",
+        risk=lambda votes, labels, _: moments(votes.against(labels), [first_order, disagreement]),
+        penalty=_times(1.0),
+        # Two events at delta / 2 each.
+        confidence=lambda n, setting: _ratio(n, setting) + math.log(2.0),
+        form=CForm(),
+        two_classes=True,
+    ),
+    Method(
+        name="holdout",
+        certified="the fixed vote",
+        theorem="Clopper-Pearson",
+        cross_theorem="Clopper-Pearson on each half",
+        distribution="categorical",
+        risk=lambda votes, labels, _: moments(votes.against(labels), [first_order]),
+        penalty=_times(0.0),
+        confidence=lambda _, setting: -math.log(setting.delta),
+        form=BinomialForm(),
+        learns=False,
+    ),
 )
 
-DIS_V = Method(
-    name="dis-v",
-    certified="the drawn vote",
-    theorem="Theorem 7",
-    cross_theorem="Theorem 9",
-    penalty=lambda alpha, beta, _, setting: _renyi(alpha, beta, setting)[0],
-    expected_penalty=_renyi,
-    drawn_penalty=lambda alpha, beta, _, setting: (*_renyi(alpha, beta, setting), 0.0),
-    confidence=lambda n, setting: bounds.dis_v_confidence(n, setting.delta, setting.order, setting.constant),
-    floor=lambda beta, setting: (setting.order - 1.0) / setting.order * beta,
-    uses_order=True,
-)
-
-METHODS = {method.name: method for method in (DIS_R, DIS_V)}
+METHODS = {method.name: method for method in _ROWS}

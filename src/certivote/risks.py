@@ -5,8 +5,8 @@ hold at least half of the weight: never fewer, and the same for two classes up t
 """
 
 import math
-from collections.abc import Callable
-from typing import Literal
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,13 +15,27 @@ from scipy import special
 from certivote.maths.beta_tail import BetaTailTable
 from certivote.votes import LinearMap, Votes, plurality
 
-__all__ = ["Loss", "SmoothRisk", "count_errors", "drawn_risk", "expected_risk"]
+__all__ = [
+    "Curve",
+    "Loss",
+    "SmoothRisk",
+    "binomial",
+    "count_errors",
+    "disagreement",
+    "drawn_risk",
+    "expected_risk",
+    "first_order",
+    "moments",
+    "second_order",
+]
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.intp]
 Loss = Literal["plurality", "half-weight"]
-SmoothRisk = Callable[[Array], tuple[float, Array]]
-"""Parameters to risk and gradient."""
+SmoothRisk = Callable[[Array], tuple[Any, Array]]
+"""Parameters to risk and gradient; or to several statistics and their gradients, one a row."""
+Curve = Callable[[Array], tuple[Array, Array]]
+"""A function of the wrong mass and its derivative."""
 
 
 def count_errors(masses: Array, labels: Labels, loss: Loss) -> int:
@@ -87,6 +101,46 @@ def _expected_plurality(class_masses: LinearMap, labels: Labels) -> SmoothRisk:
         return float(value.mean()), class_masses.adjoint(gradient) + by_total.sum() / n
 
     return risk
+
+
+def first_order(wrong: Array) -> tuple[Array, Array]:
+    """Error of one voter drawn from the weights: the wrong mass itself."""
+    return wrong, np.ones_like(wrong)
+
+
+def second_order(wrong: Array) -> tuple[Array, Array]:
+    """Joint error of two voters drawn from the weights."""
+    return wrong * wrong, 2.0 * wrong
+
+
+def disagreement(wrong: Array) -> tuple[Array, Array]:
+    """That exactly one of two voters drawn from the weights errs; for two classes, that they disagree."""
+    return 2.0 * wrong * (1.0 - wrong), 2.0 - 4.0 * wrong
+
+
+def binomial(n_drawn: int) -> Curve:
+    """That at least half of ``n_drawn`` voters drawn from the weights err: ``P[Bin(N, w) >= N/2]``."""
+    least = math.ceil(n_drawn / 2)
+    log_beta = special.betaln(least, n_drawn - least + 1)
+
+    def curve(wrong: Array) -> tuple[Array, Array]:
+        wrong = np.clip(wrong, 0.0, 1.0)
+        log_slope = special.xlogy(least - 1, wrong) + special.xlog1py(n_drawn - least, -wrong) - log_beta
+        return special.betainc(least, n_drawn - least + 1, wrong), np.exp(log_slope)
+
+    return curve
+
+
+def moments(wrong_masses: LinearMap, curves: Sequence[Curve]) -> SmoothRisk:
+    """Means over the examples of functions of the wrong mass, and their gradients in the weights, one a row."""
+
+    def statistics(weights: Array) -> tuple[Array, Array]:
+        wrong = wrong_masses.forward(weights)
+        values, slopes = zip(*(curve(wrong) for curve in curves), strict=True)
+        jacobian = [wrong_masses.adjoint(slope / len(wrong)) for slope in slopes]
+        return np.array([value.mean() for value in values]), np.array(jacobian)
+
+    return statistics
 
 
 def drawn_risk(votes: Votes, labels: Labels, loss: Loss, slope: float = 100.0) -> SmoothRisk:

@@ -11,7 +11,7 @@ TOTALS = [0.001, 0.1, 1.0, 2.0, 10.0, 50.0, 300.0, 1e4, 1e5, 1e6]
 
 
 def exact_tail(a, b):
-    """``I_{1/2}(a, b)`` for ``a >= b`` by the series 2F1(a+b, 1; a+1; 1/2), whose terms are positive: no digit is lost."""
+    """``I_{1/2}(a, b)`` for ``a >= b`` by the series 2F1(a+b, 1; a+1; 1/2) of positive terms: no digit is lost."""
     a, b = mpf(a), mpf(b)
     term = total = mpf(1)
     k = 0

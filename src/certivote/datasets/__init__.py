@@ -1,5 +1,7 @@
 """The benchmark data of the paper: where each file is, how it is read, and what its features can be."""
 
-from certivote.datasets._catalogue import DATASETS, Dataset, data_directory, load
+from certivote.datasets._catalogue import DATASETS
+from certivote.datasets._fetch import DatasetUnavailable, data_directory, fetch
+from certivote.datasets._load import Dataset, load
 
-__all__ = ["DATASETS", "Dataset", "data_directory", "load"]
+__all__ = ["DATASETS", "Dataset", "DatasetUnavailable", "data_directory", "fetch", "load"]

@@ -23,7 +23,7 @@ from scipy import special
 
 from certivote.maths.binary_kl import log1p_gap
 
-__all__ = ["draw", "draw_derivative", "kl_divergence", "log_ratio", "renyi_divergence"]
+__all__ = ["draw", "draw_at", "draw_derivative", "draw_rows", "kl_divergence", "log_ratio", "renyi_divergence"]
 
 Array = NDArray[np.float64]
 
@@ -161,9 +161,31 @@ def draw(alpha: Array, rng: np.random.Generator) -> tuple[Array, Array, Array]:
     """
     gammas = rng.standard_gamma(alpha + 1.0)
     log_uniforms = -rng.standard_exponential(alpha.shape)
-    log_gammas = np.log(gammas) + log_uniforms / alpha
+    return _normalise(np.log(gammas) + log_uniforms / alpha), gammas, log_uniforms
+
+
+def draw_at(alpha: Array, uniforms: Array, log_uniforms: Array) -> tuple[Array, Array, Array]:
+    """The draw that belongs to fixed uniform numbers, smooth in ``alpha``. Returns what :func:`draw` does."""
+    gammas = special.gammaincinv(alpha + 1.0, uniforms)
+    return _normalise(np.log(gammas) + log_uniforms / alpha), gammas, log_uniforms
+
+
+def draw_rows(parameters: Array, rng: np.random.Generator) -> Array:
+    """One draw from the Dirichlet of each row, as logarithms; a parameter of 0 gives ``-inf``.
+
+    The class masses of a vote with weights from ``Dir(alpha)`` are Dirichlet too, with the sums of ``alpha`` over the
+    voters of each class as parameters: drawing the masses of an example is drawing a vote for it.
+    """
+    gammas = rng.standard_gamma(parameters + 1.0)
+    exponentials = rng.standard_exponential(parameters.shape)
+    with np.errstate(divide="ignore"):
+        log_gammas = np.where(parameters > 0, np.log(gammas) - exponentials / parameters, -np.inf)
+    return log_gammas - special.logsumexp(log_gammas, axis=1, keepdims=True)
+
+
+def _normalise(log_gammas: Array) -> Array:
     top = log_gammas.max()
-    return log_gammas - (top + math.log(math.fsum(np.exp(log_gammas - top)))), gammas, log_uniforms
+    return log_gammas - (top + math.log(math.fsum(np.exp(log_gammas - top))))
 
 
 def draw_derivative(alpha: Array, gammas: Array, log_uniforms: Array) -> Array:
