@@ -119,7 +119,11 @@ def disagreement(wrong: Array) -> tuple[Array, Array]:
 
 
 def binomial(n_drawn: int) -> Curve:
-    """That at least half of ``n_drawn`` voters drawn from the weights err: ``P[Bin(N, w) >= N/2]``."""
+    """That at least half of ``n_drawn`` voters drawn from the weights err: ``P[Bin(N, w) >= N/2]``.
+
+    It is at least one half where ``w >= 1/2``, which is what makes twice its mean a bound. More than half of an even
+    number would not do: ``P[Bin(100, 1/2) > 50]`` is 0.46.
+    """
     least = math.ceil(n_drawn / 2)
     log_beta = special.betaln(least, n_drawn - least + 1)
 

@@ -89,9 +89,9 @@ def test_log_ratio_against_mpmath(kind, size):
             alpha, beta = parameters(kind, size, seed)
             log_weights, _, _ = dirichlet.draw(alpha, rng)
             true = exact_log_ratio(exact(alpha), exact(beta), exact(log_weights))
-            # The logarithms of the mean weights are rounded, and multiplied by alpha - beta.
+            # The logarithms of the mean weights are rounded, and multiplied by parameters of up to 1e6.
             sizes = np.abs(log_weights) + np.abs(np.log(alpha / alpha.sum())) + 1
-            rounding = 1e-15 * float(np.sum(np.abs(alpha - beta) * sizes))
+            rounding = 1e-15 * float(np.sum(np.abs(alpha - beta) * sizes + 4 * beta))
             assert_close_above(dirichlet.log_ratio(alpha, beta, log_weights), true, rounding)
 
 
@@ -260,6 +260,16 @@ def test_draws_have_the_mean_and_variance_of_the_dirichlet(alpha):
     assert np.all(np.abs(weights.mean(axis=0) - mean) < 5 * np.sqrt(variance / count))
     square = (weights - mean) ** 2
     assert np.all(np.abs(square.mean(axis=0) - variance) < 5 * square.std(axis=0) / math.sqrt(count))
+
+
+@pytest.mark.parametrize("alpha", [1e-3, 0.3, 2.0, 50.0])
+def test_variates_of_a_draw_have_their_distributions(alpha):
+    log_weights, gammas, log_uniforms = dirichlet.draw(np.full(50_000, alpha), np.random.default_rng(6))
+    assert stats.kstest(gammas, stats.gamma(alpha + 1).cdf).pvalue > 1e-3
+    assert stats.kstest(-log_uniforms, stats.expon.cdf).pvalue > 1e-3
+    log_gammas = np.log(gammas) + log_uniforms / alpha
+    assert stats.kstest(log_gammas, stats.loggamma(alpha).cdf).pvalue > 1e-3
+    np.testing.assert_allclose(log_weights, log_gammas - special.logsumexp(log_gammas), rtol=1e-12, atol=1e-12)
 
 
 def test_each_drawn_weight_is_beta_distributed():

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
+from certivote.maths.beta_tail import half_tail
+
 
 @dataclass(frozen=True)
 class World:
@@ -18,10 +20,16 @@ class World:
         cases = rng.choice(len(self.p), size=n, p=self.p)
         return self.X[cases], (rng.random(n) < self.positive[cases]).astype(int)
 
-    def risk(self, predict):
-        """True error of a classifier."""
-        ones = predict(self.X) == 1
-        return float(self.p @ np.where(ones, 1.0 - self.positive, self.positive))
+    def risk_of(self, ones):
+        """True error of a predictor that says class 1 with these probabilities."""
+        return float(self.p @ (ones * (1.0 - self.positive) + (1.0 - ones) * self.positive))
+
+    def risk(self, clf):
+        """True error of what a fitted estimator certifies; of the random vote, in the mean over its draws."""
+        if clf.certificate_.certified != "the random vote":
+            return self.risk_of(clf.predict(self.X) == 1)
+        parameters = clf.voters_.votes(self.X).masses(clf.weights_)
+        return self.risk_of(half_tail(parameters[:, 1], clf.weights_.sum()))
 
 
 def grid_world(noise, rng):

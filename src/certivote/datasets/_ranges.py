@@ -2,10 +2,9 @@
 
 Thresholds laid between the least and the largest value of the sample would depend on the rows they are certified on,
 and void the certificate. These ranges come from the documentation of the attributes, from the encoding, or from what
-the measured thing can be; where upstream documents nothing they are round numbers, and the docstring says so. Of these,
-and of the lengths and shares in CODRNA, the spread in the files had been seen when the round number was chosen, though
-none was computed from it: there, independence of the sample is an assumption. A value outside its range is no error: no
-stump splits there.
+the measured thing can be; where upstream documents nothing they are round numbers, and the docstring says so. Such
+round numbers were chosen for the scale of the printed values, which is known from the files: there, independence of the
+sample is an assumption. A value outside its range is no error: no stump splits there.
 """
 
 from certivote.datasets._readers import BASES, MUSHROOM_LETTERS
@@ -47,11 +46,11 @@ PHISHING: Ranges = ((0, 1),) * 68
 ADULT: Ranges = ((0, 1),) * 123
 """Encoding: indicators."""
 
-CODRNA: Ranges = ((-1000, 0), (50, 150), *((0, 0.5),) * 6)
+CODRNA: Ranges = ((-1000, 0), (0, 200), *((0, 1),) * 6)
 """The LIBSVM page names the features. First, ten times the free energy in kcal/mol of the common fold that Dynalign
 finds for two sequences: a fold releases energy, so it is not above 0, and two RNAs of 120 bases release up to about 0.4
 for each base, 100 in all. Second, the length of the shorter sequence: the study is of tRNA (about 76 bases) and 5S rRNA
-(about 120). Then the shares of A, U and C in each sequence: four shares sum to 1, so few are above a half."""
+(about 120). Then the shares of A, U and C in each sequence."""
 
 SPLICE: Ranges = ((0, len(BASES) - 1),) * 60
 """Encoding: the place among the letters that splice.names lists."""

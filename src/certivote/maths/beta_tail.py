@@ -100,16 +100,18 @@ class BetaTailTable:
         self._spacing = (last - self._first) / cells
         nodes = self._first + self._spacing * np.arange(cells + 1, dtype=float)
         columns = np.stack([half_tail(nodes, total), half_tail_derivative(total - nodes, nodes)], axis=1)
-        self._coefficients = interpolate.CubicSpline(nodes, columns).c
+        # One row a coefficient, in units of a cell: four of the value, four of the derivative in A.
+        scale = self._spacing ** np.arange(3, -1, -1)
+        spline = interpolate.CubicSpline(nodes, columns).c * scale[:, None, None]
+        self._coefficients = np.ascontiguousarray(spline.transpose(2, 0, 1).reshape(8, cells))
         self._last_cell = cells - 1
 
     def __call__(self, wrong: Array) -> tuple[Array, Array, Array]:
         """Value, derivative in ``b``, and derivative in ``A`` at fixed ``b``, for each ``b`` of ``wrong``."""
-        place = (wrong - self._first) / self._spacing
-        cell = np.clip(place.astype(np.intp), 0, self._last_cell)
-        x = np.clip(place - cell, 0.0, 1.0) * self._spacing
-        c3, c2, c1, c0 = self._coefficients[:, cell, 0]
+        place = np.clip((wrong - self._first) / self._spacing, 0.0, self._last_cell + 1.0)
+        cell = np.minimum(place.astype(np.intp), self._last_cell)
+        x = place - cell
+        c3, c2, c1, c0, d3, d2, d1, d0 = np.take(self._coefficients, cell, axis=1)
         value = ((c3 * x + c2) * x + c1) * x + c0
-        slope = (3.0 * c3 * x + 2.0 * c2) * x + c1
-        c3, c2, c1, c0 = self._coefficients[:, cell, 1]
-        return value, slope, ((c3 * x + c2) * x + c1) * x + c0
+        slope = ((3.0 * c3 * x + 2.0 * c2) * x + c1) / self._spacing
+        return value, slope, ((d3 * x + d2) * x + d1) * x + d0

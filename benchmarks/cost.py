@@ -1,0 +1,53 @@
+"""Cost of one full-batch value and gradient of each method's objective on Adult with stumps, as ratios to fo."""
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from certivote import learn
+from certivote.datasets import load
+from certivote.learn import Problem
+from certivote.methods import METHODS, Setting
+from certivote.voters import Stumps
+
+
+def main(data: Annotated[Path | None, typer.Option(help="Data directory.")] = None, repeats: int = 40) -> None:
+    adult = load("adult", data)
+    classes, labels = np.unique(adult.y, return_inverse=True)
+    rng = np.random.default_rng(0)
+    votes = Stumps(ranges=adult.ranges).teach(None, np.empty(0), classes, rng).votes(adult.X)
+    evaluations = {}
+    for name, method in METHODS.items():
+        if not method.learns:
+            continue
+        beta = np.full(votes.n_voters, 0.5 if method.distribution == "dirichlet" else 1.0 / votes.n_voters)
+        problem = Problem(votes, labels, "half-weight", beta, method, Setting(0.05, 1.5, "paper"))
+        risk = learn._full_batch_risk(problem, rng)
+        x = np.log(beta) + 0.1 * rng.standard_normal(votes.n_voters)
+        evaluations[name] = (problem, risk, problem.parameters(x))
+    # Methods take turns, so that a slow moment of the machine falls on all alike.
+    seconds = {name: [] for name in evaluations}
+    for _ in range(repeats):
+        for name, arguments in evaluations.items():
+            start = time.perf_counter()
+            learn._expected_bound(*arguments)
+            seconds[name].append(time.perf_counter() - start)
+    table = Table(
+        title=f"Adult ({len(labels):,} rows, {votes.n_voters:,} stumps): one value and gradient, median of {repeats}",
+        title_justify="left",
+    )
+    for column in ("method", "ms", "ratio to fo"):
+        table.add_column(column, justify="right")
+    reference = np.median(seconds["fo"])
+    for name, times in seconds.items():
+        table.add_row(name, f"{1000 * np.median(times):.2f}", f"{np.median(times) / reference:.2f}")
+    Console().print(table)
+
+
+if __name__ == "__main__":
+    typer.run(main)
