@@ -86,34 +86,37 @@ def one_run(data: Dataset, method: str, solver: str, seed: int) -> tuple[float, 
 
 def mnist(data: Dataset) -> Table:
     table = Table(
-        title="MNIST: dis-r, two forests of 100 trees (half-sample bootstrap), split cross, beta 0.5, delta 0.05, "
-        "2 sqrt(n), L-BFGS, 80/20 split, 1 repetition",
+        title="MNIST: dis-r, two forests of 100 trees, split cross, beta 0.5, delta 0.05, 2 sqrt(n), L-BFGS, "
+        "80/20 split, 1 repetition",
         title_justify="left",
     )
     for column in (
+        "bootstrap",
         "loss",
         "average bound %",
         "published %",
-        "deployed vote's own bound %",
-        "its test error %",
+        "deployed vote's own %",
+        "test error %",
         "seconds",
     ):
         table.add_column(column)
     train, test = split(len(data.y), 0)
-    forest = Forest(RandomForestClassifier(n_estimators=100, max_samples=0.5, n_jobs=2))
-    for loss in ("half-weight", "plurality"):
-        clf = CertifiedVoteClassifier("dis-r", forest, "cross", loss, random_state=0)
-        start = time.perf_counter()
-        clf.fit(data.X[train], data.y[train])
-        seconds = time.perf_counter() - start
-        table.add_row(
-            loss,
-            f"{100 * clf.certificate_.average_bound:.2f}",
-            PUBLISHED["mnist"]["dis-r"] if loss == "half-weight" else "",
-            f"{100 * clf.certificate_.bound:.2f}",
-            f"{100 * (1 - clf.score(data.X[test], data.y[test])):.2f}",
-            f"{seconds:.1f}",
-        )
+    for bootstrap, share in (("full sample", None), ("half sample", 0.5)):
+        forest = Forest(RandomForestClassifier(n_estimators=100, max_samples=share, n_jobs=2))
+        for loss in ("half-weight", "plurality"):
+            clf = CertifiedVoteClassifier("dis-r", forest, "cross", loss, random_state=0)
+            start = time.perf_counter()
+            clf.fit(data.X[train], data.y[train])
+            seconds = time.perf_counter() - start
+            table.add_row(
+                bootstrap,
+                loss,
+                f"{100 * clf.certificate_.average_bound:.2f}",
+                PUBLISHED["mnist"]["dis-r"] if loss == "half-weight" else "",
+                f"{100 * clf.certificate_.bound:.2f}",
+                f"{100 * (1 - clf.score(data.X[test], data.y[test])):.2f}",
+                f"{seconds:.1f}",
+            )
     return table
 
 

@@ -29,13 +29,13 @@ def random_problem(method="dis-r", loss="half-weight", n_classes=2, n_rows=200, 
     return problem_of(votes, labels, method, loss, prior)
 
 
-def needle(method="dis-r", n_rows=2000, n_voters=40, good=17, loss="half-weight"):
+def needle(method="dis-r", n_rows=2000, n_voters=40, good=17, prior=0.5):
     """One voter errs on 5 % of the examples, all others are coin flips."""
     rng = np.random.default_rng(1)
     labels = rng.integers(0, 2, n_rows)
     codes = rng.integers(0, 2, (n_rows, n_voters)).astype(np.uint8)
     codes[:, good] = labels ^ (rng.random(n_rows) < 0.05)
-    return problem_of(DenseVotes(codes, 2), labels, method, loss)
+    return problem_of(DenseVotes(codes, 2), labels, method, prior=prior)
 
 
 def expected_bound(problem, alpha):
@@ -147,6 +147,27 @@ def test_lbfgs_ends_below_every_start(method, loss):
     final, _ = expected_bound(problem, solve(problem))
     for start in [*near, *far]:
         assert final < expected_bound(problem, problem.parameters(start))[0]
+
+
+@pytest.mark.parametrize(
+    ("problem", "better"),
+    [
+        (random_problem(n_rows=300, n_voters=20, accuracy=0.3, prior=0.025), "far"),
+        (needle(n_rows=100, prior=100.0), "near"),
+    ],
+    ids=["far", "near"],
+)
+def test_lbfgs_keeps_the_better_of_its_two_minima(problem, better, monkeypatch):
+    final, _ = expected_bound(problem, solve(problem))
+    ends = {}
+    for side, starts in zip(("near", "far"), learn._starts(problem), strict=True):
+        with monkeypatch.context() as patch:
+            patch.setattr(learn, "_starts", lambda _, starts=starts: (starts, starts))
+            alpha = learn.lbfgs(problem, np.random.default_rng(0), lambda: None)
+        ends[side], _ = expected_bound(problem, alpha)
+    assert abs(ends["near"] - ends["far"]) > 0.01
+    assert min(ends, key=ends.get) == better
+    assert final == pytest.approx(ends[better], abs=1e-9)
 
 
 @pytest.mark.parametrize("method", ["dis-r", "dis-v"])

@@ -271,7 +271,8 @@ def c_bound(gibbs_risk: float, disagreement: float) -> float:
     """
     if gibbs_risk >= 0.5:
         return 1.0
-    return min(1.0 - (1.0 - 2.0 * gibbs_risk) ** 2 / (1.0 - 2.0 * disagreement) + 4e-16, 1.0)
+    # The quotient is at most 1 and five roundings deep.
+    return min(1.0 - (1.0 - 2.0 * gibbs_risk) ** 2 / (1.0 - 2.0 * disagreement) + 8e-16, 1.0)
 
 
 def moment_limits(risk: float, disagreement: float, nats: tuple[float, float], n: int) -> tuple[float, float]:

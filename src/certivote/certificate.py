@@ -173,7 +173,8 @@ class Certificate:
 
     def __str__(self) -> str:
         sample = self.parts[self.deployed]
-        paragraph = textwrap.fill(self._promise(), width=100)
+        # A number and its per cent sign stay on one line.
+        paragraph = textwrap.fill(self._promise().replace(" %", "\u00a0%"), width=100).replace("\u00a0", " ")
         rows = [
             ("bound", f"{percent_up(self.bound)}  (delta = {self.delta:g})"),
             ("observed errors", _observed(sample)),

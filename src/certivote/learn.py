@@ -5,6 +5,7 @@ seeds) is free: it can make a certificate loose but not wrong. Numbers drawn her
 a random stream of its own.
 """
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize
+from threadpoolctl import ThreadpoolController
 
 from certivote.maths import dirichlet
 from certivote.maths.categorical import softmax, softmax_chain
@@ -88,10 +90,18 @@ def lbfgs(problem: Problem, rng: np.random.Generator, tick: Tick) -> Array:
         )
 
     results = []
-    for starts in _starts(problem):
-        logs = [np.clip(start, *_LOG_RANGE) for start in starts]
-        results.append(descend(min(logs, key=lambda x: objective(x)[0])))
+    # The optimiser's own matrices are tiny: threads would spend their time waiting for one another.
+    with _thread_pools().limit(limits=1, user_api="blas"):
+        for starts in _starts(problem):
+            logs = [np.clip(start, *_LOG_RANGE) for start in starts]
+            results.append(descend(min(logs, key=lambda x: objective(x)[0])))
     return problem.parameters(min(results, key=lambda result: result.fun).x)
+
+
+@functools.cache
+def _thread_pools() -> ThreadpoolController:
+    """The thread pools of the loaded libraries; finding them takes some milliseconds."""
+    return ThreadpoolController()
 
 
 def _expected_bound(problem: Problem, risk: SmoothRisk, parameters: Array) -> tuple[float, Array]:

@@ -129,9 +129,7 @@ def test_a_draw_at_fixed_uniforms_is_made_of_gamma_quantiles(alpha):
 
 def test_draws_at_random_uniforms_are_dirichlet():
     alpha, rng = np.array([0.3, 2.0, 5.0]), np.random.default_rng(9)
-    logs = np.stack(
-        [dirichlet.draw_at(alpha, rng.random(3), -rng.standard_exponential(3))[0] for _ in range(3000)]
-    )
+    logs = np.stack([dirichlet.draw_at(alpha, rng.random(3), -rng.standard_exponential(3))[0] for _ in range(3000)])
     for j in range(3):
         assert stats.kstest(np.exp(logs[:, j]), stats.beta(alpha[j], 7.3 - alpha[j]).cdf).pvalue > 1e-3
 

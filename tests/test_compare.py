@@ -1,0 +1,313 @@
+import builtins
+import csv
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.ensemble import RandomForestClassifier
+from typer.testing import CliRunner
+
+from certivote import CertifiedVoteClassifier
+from certivote.certificate import percent_up
+from certivote.cli import app
+from certivote.compare import Comparison, compare, run_comparison
+from certivote.methods import METHODS
+from certivote.voters import Forest
+
+COLUMNS = ["certified", "bound", "empirical risk", "penalty", "seconds"]
+NOT_FREE = "Picking the smallest of the {} afterwards is not free"
+
+
+@cache
+def cancer():
+    X, y = load_breast_cancer(return_X_y=True)
+    return X[:300], y[:300]
+
+
+def small():
+    return {"voters": Forest(RandomForestClassifier(n_estimators=15)), "random_state": 3}
+
+
+@cache
+def everything():
+    return run_comparison(*cancer(), **small())
+
+
+class CountedForest(Forest):
+    """A forest that counts how often it is taught and how often it votes."""
+
+    taught = 0
+    voted = 0
+
+    def teach(self, X, y, classes, rng):
+        CountedForest.taught += 1
+        learned = super().teach(X, y, classes, rng)
+        vote = learned.votes
+
+        def votes(X):
+            CountedForest.voted += 1
+            return vote(X)
+
+        learned.votes = votes
+        return learned
+
+
+@pytest.fixture
+def counted_forest(monkeypatch):
+    monkeypatch.setattr(CountedForest, "taught", 0)
+    monkeypatch.setattr(CountedForest, "voted", 0)
+    return CountedForest(RandomForestClassifier(n_estimators=5))
+
+
+@pytest.fixture
+def without_pandas(monkeypatch):
+    real_import = builtins.__import__
+
+    def refuse(name, *arguments, **named):
+        if name.split(".")[0] == "pandas":
+            raise ModuleNotFoundError("No module named 'pandas'", name="pandas")
+        return real_import(name, *arguments, **named)
+
+    monkeypatch.setattr(builtins, "__import__", refuse)
+
+
+def test_a_comparison_is_a_frame_with_a_row_a_method():
+    table = compare(*cancer(), **small())
+    assert isinstance(table, pd.DataFrame)
+    assert table.index.name == "method"
+    assert table.index.tolist() == list(METHODS)
+    assert table.columns.tolist() == COLUMNS
+    assert table.attrs["note"] == everything().note
+    for name in METHODS:
+        certificate = everything().certificates[name]
+        sample = certificate.parts[0]
+        expected = [METHODS[name].certified, certificate.bound, sample.risks[0], sample.penalty]
+        assert table.loc[name, COLUMNS[:4]].tolist() == expected
+    assert np.all(table["seconds"] > 0)
+
+
+def test_methods_come_in_the_order_they_were_asked_for():
+    table = compare(*cancer(), methods=["holdout", "fo", "dis-r"], **small())
+    assert table.index.tolist() == ["holdout", "fo", "dis-r"]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_certificates_are_those_of_separate_fits(method):
+    clf = CertifiedVoteClassifier(method, **small()).fit(*cancer())
+    assert everything().certificates[method] == clf.certificate_
+
+
+def test_parameters_reach_every_fit():
+    parameters = small() | {
+        "split": "cross",
+        "loss": "half-weight",
+        "delta": 0.1,
+        "prior": 0.2,
+        "solver": "adam",
+        "teach_share": 0.4,
+        "tau": 0.3,
+        "renyi_order": 2.0,
+        "constant": "exact",
+    }
+    comparison = run_comparison(*cancer(), ["dis-v", "so", "c-bound"], **parameters)
+    for name, certificate in comparison.certificates.items():
+        assert certificate == CertifiedVoteClassifier(name, **parameters).fit(*cancer()).certificate_
+        assert (certificate.delta, certificate.shares, certificate.solver) == (0.1, (0.3, 0.7), "adam")
+    rows = {row["method"]: row for row in comparison}
+    for name, certificate in comparison.certificates.items():
+        assert rows[name]["empirical risk"] == certificate.parts[certificate.deployed].risks[0]
+
+
+def test_the_order_of_methods_does_not_change_them():
+    alone = run_comparison(*cancer(), ["smv-mc"], **small()).certificates["smv-mc"]
+    assert alone == everything().certificates["smv-mc"]
+
+
+@pytest.mark.parametrize(("split", "folds"), [("single", 1), ("cross", 2)])
+def test_voters_are_taught_once(counted_forest, split, folds):
+    comparison = run_comparison(*cancer(), voters=counted_forest, split=split, random_state=0)
+    assert len(comparison) == len(METHODS) == 9
+    assert CountedForest.taught == folds
+    assert CountedForest.voted == folds
+
+
+@pytest.mark.parametrize("methods", [["dis-r", "fo", "holdout", "c-bound"], None])
+def test_a_joint_comparison_divides_delta(methods):
+    comparison = run_comparison(*cancer(), methods, joint=True, delta=0.08, **small())
+    count = 4 if methods else 9
+    assert len(comparison) == count
+    for name, certificate in comparison.certificates.items():
+        assert certificate.delta == 0.08 / count
+        assert certificate == CertifiedVoteClassifier(name, delta=0.08 / count, **small()).fit(*cancer()).certificate_
+    assert f"With probability at least 0.92, all {count} bounds hold together" in comparison.note
+    assert f"delta = 0.08/{count}" in comparison.note
+    assert "any of them may be picked" in comparison.note
+    assert "not free" not in comparison.note
+
+
+def test_joint_bounds_are_never_smaller():
+    joint = compare(*cancer(), methods=["fo", "so", "holdout"], joint=True, **small())
+    for name in joint.index:
+        assert joint.loc[name, "bound"] > everything().certificates[name].bound
+
+
+def test_without_joint_the_note_says_that_picking_is_not_free():
+    note = everything().note
+    assert "Each bound holds on its own with probability at least 0.95." in note
+    assert NOT_FREE.format(9) in note
+    assert "joint=True" in note
+    assert "may be picked" not in note
+    assert all(certificate.delta == 0.05 for certificate in everything().certificates.values())
+
+
+def test_without_pandas_a_comparison_prints_as_a_table(without_pandas):
+    comparison = compare(*cancer(), methods=["dis-r", "smv-exact", "holdout"], **small())
+    assert type(comparison) is Comparison
+    assert [row["method"] for row in comparison] == ["dis-r", "smv-exact", "holdout"]
+    lines = str(comparison).splitlines()
+    assert lines[0].split("  ")[0].strip() == "method"
+    assert all(column in lines[0] for column in COLUMNS)
+    for line, row in zip(lines[1:4], comparison, strict=True):
+        assert line.startswith(row["method"])
+        starts = [lines[0].index(column) for column in COLUMNS]
+        cells = [line[a:b].strip() for a, b in zip(starts, [*starts[1:], None], strict=True)]
+        assert cells[:2] == [row["certified"], percent_up(row["bound"])]
+        assert cells[2] == f"{row['empirical risk']:.2%}"
+        assert cells[3] == f"{row['penalty']:.2f}"
+    assert lines[4] == ""
+    assert lines[5] == comparison.note
+
+
+def test_vacuous_bounds_are_marked_in_the_table():
+    X, _ = cancer()
+    y = np.random.default_rng(0).integers(0, 2, len(X))
+    comparison = run_comparison(X, y, ["so", "holdout"], **small())
+    lines = str(comparison).splitlines()
+    assert comparison[0]["bound"] > 1
+    assert f"{percent_up(comparison[0]['bound'])} (vacuous)" in lines[1]
+    assert "(vacuous)" not in lines[2]
+
+
+@pytest.mark.parametrize("methods", [["dis-r", "sorcery"], ["DIS-R"], ["sorcery"]])
+def test_unknown_methods_are_refused_with_the_list_of_names(methods):
+    with pytest.raises(ValueError, match=r"Unknown method '(sorcery|DIS-R)'; there are") as error:
+        compare(*cancer(), methods=methods, **small())
+    assert all(name in str(error.value) for name in METHODS)
+
+
+def test_unknown_methods_are_refused_before_any_work(counted_forest):
+    with pytest.raises(ValueError, match="Unknown method"):
+        compare(*cancer(), methods=["fo", "sorcery"], voters=counted_forest)
+    assert CountedForest.taught == 0
+
+
+def test_bad_parameters_are_refused_before_any_work(counted_forest):
+    with pytest.raises(ValueError, match="'delta' parameter"):
+        compare(*cancer(), voters=counted_forest, delta=2.0)
+    assert CountedForest.taught == 0
+
+
+def test_more_than_two_classes_leave_the_c_bound_out():
+    table = compare(*load_iris(return_X_y=True), **small())
+    assert table.index.tolist() == [name for name in METHODS if name != "c-bound"]
+    assert NOT_FREE.format(8) in table.attrs["note"]
+
+
+def test_the_c_bound_of_more_than_two_classes_is_refused_when_asked_for():
+    with pytest.raises(ValueError, match="method='c-bound' is for two classes, and y has 3"):
+        compare(*load_iris(return_X_y=True), methods=["fo", "c-bound"], **small())
+
+
+# --- The command line.
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, ["compare", *(str(argument) for argument in arguments)])
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    X, y = cancer()
+    path = tmp_path_factory.mktemp("data") / "data.csv"
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["a", "b", "c", "y"])
+        writer.writerows([*row, f"class {k}"] for row, k in zip(X[:, :3].tolist(), y.tolist(), strict=True))
+    return path
+
+
+def first_words(output):
+    return [line.split(" ")[0] for line in output.splitlines() if line]
+
+
+def test_the_command_prints_every_method_and_the_note(data):
+    result = run(data, "--target", "y")
+    assert result.exit_code == 0, result.output
+    assert first_words(result.output)[: len(METHODS) + 1] == ["method", *METHODS]
+    assert NOT_FREE.format(9) in result.output
+    for method in METHODS.values():
+        assert method.certified in result.output
+
+
+def test_the_command_prints_the_comparison_itself(data):
+    X, y = cancer()
+    expected = run_comparison(X[:, :3], np.array([f"class {k}" for k in y]), ["fo", "holdout"], random_state=4)
+    lines = run(data, "--target", "y", "--method", "fo", "--method", "holdout", "--seed", 4).output.splitlines()
+    for line, text in zip(lines, str(expected).splitlines(), strict=True):
+        # All but the last column, the seconds.
+        assert line.rsplit("  ", 1)[0].rstrip() == text.rsplit("  ", 1)[0].rstrip()
+
+
+def test_naming_methods_restricts_the_comparison(data):
+    result = run(data, "--target", "y", "--method", "holdout", "--method", "dis-v")
+    assert result.exit_code == 0, result.output
+    assert first_words(result.output)[:3] == ["method", "holdout", "dis-v"]
+    assert NOT_FREE.format(2) in result.output
+    assert "smv-exact" not in result.output
+
+
+def test_joint_changes_the_note(data):
+    result = run(data, "--target", "y", "--method", "holdout", "--method", "fo", "--joint", "--delta", "0.1")
+    assert result.exit_code == 0, result.output
+    assert "With probability at least 0.9, all 2 bounds hold together" in result.output
+    assert "delta = 0.1/2" in result.output
+    assert "not free" not in result.output
+
+
+def test_the_command_passes_its_options_on(data):
+    X, y = cancer()
+    parameters = {"voters": "stumps", "split": "cross", "loss": "half-weight", "prior": 0.1, "solver": "adam"}
+    options = [text for name, value in parameters.items() for text in (f"--{name}", value)]
+    result = run(data, "--target", "y", "--method", "dis-r", "--seed", 7, *options)
+    assert result.exit_code == 0, result.output
+    expected = run_comparison(X[:, :3], y, ["dis-r"], random_state=7, **parameters)
+    assert percent_up(expected[0]["bound"]) in result.output
+    assert f"{expected[0]['penalty']:.2f}" in result.output
+
+
+def test_a_bad_method_name_ends_in_one_clear_line(data):
+    result = run(data, "--target", "y", "--method", "dis-r", "--method", "sorcery")
+    assert result.exit_code == 1
+    assert result.output.startswith("certivote: ")
+    assert "Unknown method 'sorcery'; there are dis-r, dis-v, " in result.output
+    assert result.output.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [(["--delta", "2"], "'delta' parameter"), (["--prior", "0"], "'prior' parameter")],
+)
+def test_bad_options_end_in_one_clear_line(data, options, message):
+    result = run(data, "--target", "y", *options)
+    assert result.exit_code == 1
+    assert message in result.output
+    assert result.output.count("\n") == 1
+
+
+def test_a_missing_target_ends_in_one_clear_line(data):
+    result = run(data, "--target", "z")
+    assert result.exit_code == 1
+    assert "there is no column 'z'" in result.output
+    assert result.output.count("\n") == 1
