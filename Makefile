@@ -39,7 +39,9 @@ validity: $(VENV)/.dev
 # Speed as ratios measured in one run, and the published figures. Set CERTIVOTE_DATA to the data directory.
 benchmarks: $(VENV)/.core
 	$(BIN)/python benchmarks/scaling.py
+	$(BIN)/python benchmarks/cost.py
 	$(BIN)/python benchmarks/published.py
+	$(BIN)/python benchmarks/orderings.py
 
 clean:
 	rm -rf $(VENV) build dist
