@@ -258,6 +258,7 @@ def teach_rows(n, seed):
         ({"voters": Stumps(ranges=[(0, 1)] * 3), "split": "none"}, "ranges were given for 3 features, but X has 30"),
     ],
 )
+@pytest.mark.filterwarnings("ignore:Prefit needs no teaching rows")
 def test_bad_parameters_are_refused_with_a_reason(parameters, message):
     with pytest.raises(ValueError, match=message):
         fitted(**parameters)

@@ -76,7 +76,7 @@ def test_coverage_with_adam(method):
     assert is_at_most(violations, runs, DELTA)
 
 
-@pytest.mark.parametrize("method", ["dis-r", "smv-exact", "fo", "holdout"])
+@pytest.mark.parametrize("method", ["dis-r", "smv-exact", "holdout"])
 def test_voters_taught_on_the_certified_rows_are_caught(method):
     def fit(X, y, seed):
         voters = [DecisionTreeClassifier(random_state=k).fit(X, y) for k in range(3)]

@@ -88,7 +88,7 @@ def _beta_ratio(beta: Array, alpha: Array) -> tuple[float, float]:
     ratio = (alpha / beta) * (sums[1] / sums[0])
     gap = np.where(np.abs(ratio - 1.0) <= 0.5, log1p_gap(ratio - 1.0), ratio - 1.0 - np.log(ratio))
     terms = beta * gap + 0.5 * np.log(alpha / beta) + (_stirling_rest(beta) - _stirling_rest(alpha))
-    of_sums = 0.5 * np.log(sums[0] / sums[1]) + float(np.diff(_stirling_rest(sums))[0])
+    of_sums = 0.5 * math.log(sums[0] / sums[1]) + float(np.diff(_stirling_rest(sums))[0])
     value = _sum(terms) - of_sums
     # r_j errs by a few units in the last place, which moves phi by |r_j - 1| / r_j as much.
     wobble = np.minimum(np.abs(ratio - 1.0) + np.abs(1.0 - 1.0 / ratio), 2.0 + ratio) + gap
