@@ -46,7 +46,7 @@ def main(data: Annotated[Path | None, typer.Option(help="Data directory.")] = No
     reference = np.median(seconds["fo"])
     for name, times in seconds.items():
         table.add_row(name, f"{1000 * np.median(times):.2f}", f"{np.median(times) / reference:.2f}")
-    Console().print(table)
+    Console(width=120).print(table)
 
 
 if __name__ == "__main__":

@@ -54,7 +54,7 @@ def main(
             f"{result['megabytes']:.0f}",
             f"{100 * result['bound']:.2f}",
         )
-    Console().print(table)
+    Console(width=120).print(table)
 
 
 def measure(rows: int, solver: str, data: Path | None) -> dict[str, float]:

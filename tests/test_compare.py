@@ -115,9 +115,18 @@ def test_parameters_reach_every_fit():
     for name, certificate in comparison.certificates.items():
         assert certificate == CertifiedVoteClassifier(name, **parameters).fit(*cancer()).certificate_
         assert (certificate.delta, certificate.shares, certificate.solver) == (0.1, (0.3, 0.7), "adam")
-    rows = {row["method"]: row for row in comparison}
-    for name, certificate in comparison.certificates.items():
-        assert rows[name]["empirical risk"] == certificate.parts[certificate.deployed].risks[0]
+
+
+def test_rows_of_a_cross_split_are_about_the_deployed_vote():
+    deployed = set()
+    for seed in range(10):
+        parameters = small() | {"split": "cross", "random_state": seed}
+        (row,) = comparison = run_comparison(*cancer(), ["so"], **parameters)
+        certificate = comparison.certificates["so"]
+        sample = certificate.parts[certificate.deployed]
+        assert (row["bound"], row["empirical risk"], row["penalty"]) == (sample.bound, sample.risks[0], sample.penalty)
+        deployed.add(certificate.deployed)
+    assert deployed == {0, 1}
 
 
 def test_the_order_of_methods_does_not_change_them():

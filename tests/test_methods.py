@@ -341,10 +341,14 @@ def probability_of_second_class(clf, X):
 
 
 def most_ambiguous_row(clf):
-    X, _ = cancer()
-    chance = probability_of_second_class(clf, X)
+    """Among the rows, and rows that take some features from one class and the rest from the other."""
+    X, y = cancer()
+    first, second = (X[y == c].mean(axis=0) for c in (0, 1))
+    mixed = [np.where(np.arange(X.shape[1]) < k, first, second) for k in range(X.shape[1] + 1)]
+    candidates = np.vstack([X, mixed])
+    chance = probability_of_second_class(clf, candidates)
     row = int(np.argmin(np.abs(chance - 0.5)))
-    return X[row], float(chance[row])
+    return candidates[row], float(chance[row])
 
 
 @pytest.mark.parametrize("setting", ["single", "stumps"])
