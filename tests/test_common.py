@@ -17,7 +17,8 @@ SMALL = Forest(RandomForestClassifier(n_estimators=10))
     [
         CertifiedVoteClassifier(),
         CertifiedVoteClassifier(method="dis-v", voters=SMALL, split="cross", loss="half-weight"),
-        CertifiedVoteClassifier(voters=Stumps(n_thresholds=4)),
+        CertifiedVoteClassifier(method="smv-exact", voters=SMALL),
+        CertifiedVoteClassifier(method="so", voters=Stumps(n_thresholds=4)),
         CertifiedVoteClassifier(voters=[DecisionTreeClassifier(max_depth=3), LogisticRegression()]),
     ]
 )

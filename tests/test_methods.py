@@ -12,6 +12,7 @@ from sklearn.ensemble import RandomForestClassifier
 from certivote import CertifiedVoteClassifier, learn
 from certivote.certificate import percent_up
 from certivote.learn import SOLVERS, Problem
+from certivote.maths.beta_tail import half_tail
 from certivote.methods import METHODS, Setting
 from certivote.split import make_folds
 from certivote.voters import Forest, Stumps
@@ -667,3 +668,20 @@ def test_confidence_of_each_method_against_its_theorem(method):
         "holdout": -math.log(0.05),
     }
     assert got == pytest.approx(expected.get(method, ratio), rel=1e-13)
+
+
+@pytest.mark.parametrize("method", ["smv-exact", "smv-mc"])
+def test_the_random_vote_draws_afresh_for_rows_that_come_one_by_one(method):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2))
+    y = (X[:, 0] + rng.normal(size=300) > 0).astype(int)
+    clf = CertifiedVoteClassifier(
+        method, Forest(RandomForestClassifier(n_estimators=15, max_depth=1)), random_state=0, loss="half-weight"
+    ).fit(X, y)
+    # Rows that no voter can tell apart, each in a call of its own: shares of the answers follow the Dirichlet.
+    rows = np.zeros((400, 2)) + 1e-9 * np.arange(400)[:, None]
+    parameters = clf.voters_.votes(rows).masses(clf.weights_)
+    assert np.unique(parameters, axis=0).shape == (1, 2)
+    chance = half_tail(parameters[:1, 1], clf.weights_.sum())[0]
+    ones = np.mean([clf.predict(row[None]) == 1 for row in rows])
+    assert abs(ones - chance) < 4 * np.sqrt(chance * (1 - chance) / 400) + 1e-12

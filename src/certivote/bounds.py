@@ -20,6 +20,7 @@ __all__ = [
     "add_up",
     "average_bound",
     "c_bound",
+    "check_shares",
     "dis_r",
     "dis_r_cross",
     "dis_v",
@@ -131,8 +132,7 @@ def average_bound(
     risks: Sequence[float], nats: Sequence[float], sizes: Sequence[int], shares: Sequence[float]
 ) -> float:
     """``kl^{-1}(sum_k share_k risk_k || sum_k share_k nats_k / n_k)``: the form of the bounds on an average."""
-    if abs(math.fsum(shares) - 1.0) > 1e-12 or min(shares) < 0:
-        raise ValueError(f"shares must be non-negative and sum to 1; got {list(shares)}.")
+    check_shares(shares)
     risk = math.fsum(share * r for share, r in zip(shares, risks, strict=True))
     eps = math.fsum(share * max(nat, 0.0) / n for share, nat, n in zip(shares, nats, sizes, strict=True))
     return sample_bound(min(risk * (1 + 4e-16), 1.0), eps, 1)
@@ -280,6 +280,12 @@ def moment_limits(risk: float, disagreement: float, nats: tuple[float, float], n
     upper = sample_bound(risk, nats[0], n)
     lower = float(kl_inverse_lower(math.nextafter(max(disagreement, 0.0), 0.0), max(nats[1], 0.0) / n))
     return upper, lower
+
+
+def check_shares(shares: Sequence[float]) -> None:
+    """Refuse weights of an average that are negative or do not sum to 1."""
+    if abs(math.fsum(shares) - 1.0) > 1e-12 or min(shares) < 0:
+        raise ValueError(f"shares must be non-negative and sum to 1; got {list(shares)}.")
 
 
 def _check_size(n: int) -> None:

@@ -202,7 +202,7 @@ class Certificate:
         if self.vacuous:
             return (
                 f"This certificate promises nothing: with {confidence} confidence the error is only known to be at "
-                f"most {percent_up(self.bound)}. There are too few certified rows for what was learned from them."
+                f"most {percent_up(self.bound)}. There are too few certified rows, or too many errors among them."
             )
         text = (
             f"With {confidence} confidence, {_WHO[self.certified]} is wrong on at most {percent_up(self.bound)} of new "

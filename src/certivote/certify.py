@@ -90,12 +90,6 @@ def certify(
     weights : array
         Of the deployed vote.
     """
-    method = METHODS[plan.method]
-    if method.two_classes and len(classes) > 2:
-        raise ValueError(
-            f"method={plan.method!r} is for two classes, and y has {len(classes)}. Use 'so' or 'fo' for a mean vote "
-            "among more, or 'dis-r' for a drawn one."
-        )
     outcomes = [_certify_one(plan, ballot, *pair, tick) for ballot, pair in zip(ballots, streams, strict=True)]
     certificate = _assemble(plan, [sample for sample, _ in outcomes], classes, provisos)
     return certificate, outcomes[certificate.deployed][1]

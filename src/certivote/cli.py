@@ -123,7 +123,9 @@ def compare(
         "random_state": seed,
         "verbose": True,
     }
-    typer.echo(str(_on_table(data, target, lambda X, y: run_comparison(X, y, method, joint=joint, **parameters))))
+    typer.echo(
+        str(_on_table(data, target, lambda X, y: run_comparison(X, y, method or None, joint=joint, **parameters)))
+    )
 
 
 def _on_table(path: Path, target: str, work: Callable[[Any, Any], Any]) -> Any:

@@ -97,13 +97,15 @@ def run_comparison(
     X: Any, y: ArrayLike, methods: Sequence[str] | None = None, *, joint: bool = False, **parameters: Any
 ) -> Comparison:
     """The comparison itself, with the certificates."""
+    if isinstance(methods, str) or (methods is not None and not methods):
+        raise ValueError(f"methods must be a list of names such as ['dis-r', 'fo']; got {methods!r}.")
     for name in methods or ():
         if name not in METHODS:
             raise ValueError(f"Unknown method {name!r}; there are {', '.join(METHODS)}.")
     template = CertifiedVoteClassifier(**parameters)
     template._validate_params()
     with progress(template.verbose) as stage:
-        prepared = template._prepare(X, y, stage)
+        prepared = template._prepare(X, y, methods or (), stage)
         chosen = list(methods or (m for m, row in METHODS.items() if len(prepared.classes) == 2 or not row.two_classes))
         delta = template.delta / len(chosen) if joint else template.delta
         rows, certificates = [], {}

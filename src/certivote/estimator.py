@@ -1,5 +1,6 @@
 """The scikit-learn estimator: it validates, splits, asks the parts below for votes and certificates, and predicts."""
 
+from collections.abc import Sequence
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -16,6 +17,7 @@ from certivote.maths.dirichlet import draw_rows
 from certivote.methods import METHODS, Setting
 from certivote.prepare import Prepared, prepare
 from certivote.progress import Stage, progress
+from certivote.split import rows_digest
 from certivote.voters import VoterSet, resolve_voters
 from certivote.votes import plurality
 
@@ -158,15 +160,16 @@ class CertifiedVoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         """
         _refuse(fit_params)
         with progress(self.verbose) as stage:
-            return self._learn(self._prepare(X, y, stage), stage)
+            return self._learn(self._prepare(X, y, [self.method], stage), stage)
 
-    def _prepare(self, X: Any, y: ArrayLike, stage: Stage) -> Prepared:
+    def _prepare(self, X: Any, y: ArrayLike, methods: Sequence[str], stage: Stage) -> Prepared:
         voters = resolve_voters(self.voters)
         X, y = self._checked(voters, X, y)
         return prepare(
             X,
             y,
             voters,
+            methods,
             split=self.split,  # type: ignore[arg-type]  # checked by _parameter_constraints
             teach_share=self.teach_share,
             prior=self.prior,
@@ -196,7 +199,8 @@ class CertifiedVoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         """Vote masses: the weight of the voters behind each class, of shape (n_samples, n_classes).
 
         They sum to 1 but are not calibrated probabilities. With a method that certifies the random vote, a vote is
-        drawn for each row, from the same stream in every call.
+        drawn for each row, from a random stream that depends on the seed and on all rows of the call: the same call
+        can be repeated, and another one draws afresh.
         """
         check_is_fitted(self)
         voters = resolve_voters(self.voters)
@@ -206,14 +210,16 @@ class CertifiedVoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             X = validate_data(self, X, reset=False, **voters.input_checks)
         masses = self.voters_.votes(X).masses(self.weights_)
         if self.certificate_.certified == "the random vote":
-            return np.exp(draw_rows(masses, np.random.default_rng(self._prediction_seed)))
+            # A stream that started anew in every call would give single rows one and the same vote.
+            rng = np.random.default_rng([self._prediction_seed, rows_digest(X)])
+            return np.exp(draw_rows(masses, rng))
         return masses
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class with the largest vote mass; ties go to the smallest class.
 
         With a method that certifies the random vote (smv-exact, smv-mc), the answers are random: a vote is drawn for
-        each row, and another position or another seed may give another answer.
+        each row, and among other rows or with another seed it may get another answer.
         """
         masses = self.predict_proba(X)
         return self.classes_[plurality(masses)]

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from certivote.bounds import add_up, average_bound, c_bound, holdout, moment_limits, sample_bound
+from certivote.bounds import add_up, average_bound, c_bound, check_shares, holdout, moment_limits, sample_bound
 from certivote.maths.binary_kl import kl_inverse_upper_derivatives
 
 __all__ = ["BinomialForm", "CForm", "Form", "KlForm"]
@@ -73,6 +73,7 @@ class CForm:
         sizes: Sequence[int],
         shares: Sequence[float],
     ) -> float:
+        check_shares(shares)
         limits = [
             moment_limits(risk[0], risk[1], (penalty + confidence, 2 * penalty + confidence), n)
             for risk, penalty, confidence, n in zip(risks, penalties, confidences, sizes, strict=True)
@@ -109,6 +110,7 @@ class BinomialForm:
         sizes: Sequence[int],
         shares: Sequence[float],
     ) -> float:
+        check_shares(shares)
         own = [self.bound(*arguments) for arguments in zip(risks, penalties, confidences, sizes, strict=True)]
         return math.fsum(share * bound for share, bound in zip(shares, own, strict=True)) * (1 + 4e-16)
 

@@ -1,6 +1,7 @@
 """From rows to ballots: split, teach the voters, let them vote. What several methods can share."""
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing, check_random_state
 
 from certivote.certify import Ballot
+from certivote.methods import METHODS
 from certivote.progress import Stage
 from certivote.split import Fold, Split, count_copies, make_folds
 from certivote.voters import TaughtVoters, VoterSet
@@ -45,6 +47,7 @@ def prepare(
     X: Any,
     y: NDArray[Any],
     voters: VoterSet,
+    methods: Sequence[str],
     *,
     split: Split,
     teach_share: float,
@@ -52,9 +55,9 @@ def prepare(
     random_state: Any,
     stage: Stage,
 ) -> Prepared:
-    """Check that voters, classes and split fit together; then split, teach and vote."""
+    """Check that voters, methods, classes and split fit together; then split, teach and vote."""
     classes = np.unique(np.concatenate([y, np.asarray(voters.known_classes(), dtype=y.dtype)]))
-    _check(voters, classes, split)
+    _check(voters, methods, classes, split)
     entropy = _entropy(random_state)
     split_seed, voters_seed, *_ = _children(entropy)
     folds = make_folds(len(y), split, teach_share, np.random.default_rng(split_seed))
@@ -78,13 +81,19 @@ def prepare(
     return Prepared(classes, tuple(taught), tuple(ballots), _provisos(voters, split), entropy)
 
 
-def _check(voters: VoterSet, classes: NDArray[Any], split: Split) -> None:
+def _check(voters: VoterSet, methods: Sequence[str], classes: NDArray[Any], split: Split) -> None:
     name = type(voters).__name__
     if len(classes) < 2:
         raise ValueError(
             f"y has one class only ({classes[0]!r}); a vote needs at least two. "
             "Classifier can't train when only one class is present."
         )
+    for method in methods:
+        if len(classes) > 2 and METHODS[method].two_classes:
+            raise ValueError(
+                f"method={method!r} is for two classes, and y has {len(classes)}. Use 'so' or 'fo' for a mean vote "
+                "among more, or 'dis-r' for a drawn one."
+            )
     if len(classes) > 2 and not voters.multi_class:
         raise ValueError(
             f"Only binary classification is supported by {name}: the type of the target has {len(classes)} classes. "
