@@ -75,7 +75,7 @@ def test_bounds_above_one_come_as_they_are(coefficient, risk):
     value = form.bound((risk,), 3.0, CONFIDENCE, 200)
     assert value > 1
     assert value == pytest.approx(coefficient * KlForm().bound((risk,), 3.0, CONFIDENCE, 200), rel=1e-15)
-    both = form.average([(risk,)] * 2, [3.0] * 2, [CONFIDENCE] * 2, [200] * 2, [0.5] * 2)
+    both = form.average([((risk,), 3.0, CONFIDENCE, 200)] * 2, [0.5] * 2)
     assert both == pytest.approx(value, rel=1e-12)
     assert form.slopes(risk, 3.0, CONFIDENCE, 200)[0] == pytest.approx(value, rel=1e-12)
 
@@ -222,7 +222,7 @@ def test_an_average_is_never_below_the_mean_of_the_own_bounds(name, parts, share
     risks, penalties, confidences, sizes, shares = arguments(parts, share)
     form = FORMS[name]
     own = [form.bound(*sample) for sample in zip(risks, penalties, confidences, sizes, strict=True)]
-    average = form.average(risks, penalties, confidences, sizes, shares)
+    average = form.average(list(zip(risks, penalties, confidences, sizes, strict=True)), shares)
     assert average >= math.fsum(t * bound for t, bound in zip(shares, own, strict=True)) * (1 - 1e-12) - 1e-14
     assert average >= min(own) * (1 - 1e-12) - 1e-14
 
@@ -247,7 +247,9 @@ def test_the_average_of_the_kl_form_is_that_of_theorem_8(parts, share, coefficie
             t * (mpf(p) + mpf(c)) / n for t, p, c, n in zip(weights, penalties, confidences, sizes, strict=True)
         )
         true = coefficient * exact_inverse(risk, eps, 1)
-        assert_close_above(KlForm(coefficient).average(risks, penalties, confidences, sizes, shares), true)
+        assert_close_above(
+            KlForm(coefficient).average(list(zip(risks, penalties, confidences, sizes, strict=True)), shares), true
+        )
 
 
 @pytest.mark.parametrize(("parts", "share"), CROSSES)
@@ -256,7 +258,10 @@ def test_the_average_of_the_c_form_is_that_of_the_average_limits(parts, share):
     with mp.workdps(40):
         limits = [exact_c_limits(*sample) for sample in zip(risks, penalties, confidences, sizes, strict=True)]
         upper, lower = (mpf(share) * first + (1 - mpf(share)) * second for first, second in zip(*limits, strict=True))
-        assert_close_above(CForm().average(risks, penalties, confidences, sizes, shares), exact_c_bound(upper, lower))
+        assert_close_above(
+            CForm().average(list(zip(risks, penalties, confidences, sizes, strict=True)), shares),
+            exact_c_bound(upper, lower),
+        )
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
@@ -264,17 +269,20 @@ def test_the_average_of_the_binomial_form_is_the_mean_of_the_own_bounds(share):
     with mp.workdps(40):
         own = [exact_binomial_limit(3, 40, mp.exp(-CONFIDENCE)), exact_binomial_limit(9, 60, mp.exp(-CONFIDENCE))]
         true = mpf(share) * own[0] + (1 - mpf(share)) * own[1]
-        got = BinomialForm().average([(3 / 40,), (9 / 60,)], [0.0] * 2, [CONFIDENCE] * 2, [40, 60], [share, 1 - share])
+        got = BinomialForm().average(
+            [((3 / 40,), 0.0, CONFIDENCE, 40), ((9 / 60,), 0.0, CONFIDENCE, 60)], [share, 1 - share]
+        )
         assert_close_above(got, true)
 
 
 @pytest.mark.parametrize("name", FORMS)
 def test_the_average_of_two_equal_halves_is_the_bound_of_one(name):
     sample = ((0.1, 0.15), 3.0, CONFIDENCE, 300)
-    average = FORMS[name].average(*([part, part] for part in sample), [0.5, 0.5])
+    average = FORMS[name].average([sample, sample], [0.5, 0.5])
     assert average == pytest.approx(FORMS[name].bound(*sample), rel=1e-12)
 
 
-def test_shares_that_do_not_sum_to_one_are_refused():
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+def test_shares_that_do_not_sum_to_one_are_refused(form):
     with pytest.raises(ValueError, match="shares must be non-negative and sum to 1"):
-        KlForm().average([(0.1,)] * 2, [1.0] * 2, [CONFIDENCE] * 2, [100] * 2, [0.5, 0.6])
+        form.average([((0.1, 0.1), 1.0, CONFIDENCE, 100)] * 2, [0.5, 0.6])

@@ -210,13 +210,8 @@ def _assemble(plan: Plan, samples: list[Sample], classes: NDArray[Any], provisos
     average, theorem = None, method.theorem
     if len(samples) > 1:
         theorem = f"{method.theorem} at delta/{len(samples)} on its own part (the average: {method.cross_theorem})"
-        average = method.form.average(
-            [sample.risks for sample in samples],
-            [sample.penalty for sample in samples],
-            [sample.confidence for sample in samples],
-            [sample.n for sample in samples],
-            plan.shares,
-        )
+        accounts = [(sample.risks, sample.penalty, sample.confidence, sample.n) for sample in samples]
+        average = method.form.average(accounts, plan.shares)
     bound = samples[deployed].bound
     return Certificate(
         schema_version=SCHEMA_VERSION,

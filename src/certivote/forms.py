@@ -10,7 +10,11 @@ import numpy as np
 from certivote.bounds import add_up, average_bound, c_bound, check_shares, holdout, moment_limits, sample_bound
 from certivote.maths.binary_kl import kl_inverse_upper_derivatives
 
-__all__ = ["BinomialForm", "CForm", "Form", "KlForm"]
+__all__ = ["Account", "BinomialForm", "CForm", "Form", "KlForm"]
+
+
+Account = tuple[Sequence[float], float, float, int]
+"""Statistics, penalty, confidence and size of one sample: the arguments of :meth:`Form.bound`."""
 
 
 class Form(Protocol):
@@ -19,14 +23,7 @@ class Form(Protocol):
     def bound(self, risks: Sequence[float], penalty: float, confidence: float, n: int) -> float:
         """The bound of one sample, never below the exact value."""
 
-    def average(
-        self,
-        risks: Sequence[Sequence[float]],
-        penalties: Sequence[float],
-        confidences: Sequence[float],
-        sizes: Sequence[int],
-        shares: Sequence[float],
-    ) -> float:
+    def average(self, accounts: Sequence[Account], shares: Sequence[float]) -> float:
         """The bound on the average of the votes of several samples."""
 
     def slopes(self, risks: Any, penalty: float, confidence: float, n: int) -> tuple[float, Any, float]:
@@ -42,14 +39,8 @@ class KlForm:
     def bound(self, risks: Sequence[float], penalty: float, confidence: float, n: int) -> float:
         return self.coefficient * sample_bound(risks[0], add_up(penalty, confidence), n)
 
-    def average(
-        self,
-        risks: Sequence[Sequence[float]],
-        penalties: Sequence[float],
-        confidences: Sequence[float],
-        sizes: Sequence[int],
-        shares: Sequence[float],
-    ) -> float:
+    def average(self, accounts: Sequence[Account], shares: Sequence[float]) -> float:
+        risks, penalties, confidences, sizes = zip(*accounts, strict=True)
         nats = [add_up(p, c) for p, c in zip(penalties, confidences, strict=True)]
         return self.coefficient * average_bound([risk[0] for risk in risks], nats, sizes, shares)
 
@@ -65,18 +56,11 @@ class CForm:
     def bound(self, risks: Sequence[float], penalty: float, confidence: float, n: int) -> float:
         return c_bound(*moment_limits(risks[0], risks[1], (penalty + confidence, 2 * penalty + confidence), n))
 
-    def average(
-        self,
-        risks: Sequence[Sequence[float]],
-        penalties: Sequence[float],
-        confidences: Sequence[float],
-        sizes: Sequence[int],
-        shares: Sequence[float],
-    ) -> float:
+    def average(self, accounts: Sequence[Account], shares: Sequence[float]) -> float:
         check_shares(shares)
         limits = [
             moment_limits(risk[0], risk[1], (penalty + confidence, 2 * penalty + confidence), n)
-            for risk, penalty, confidence, n in zip(risks, penalties, confidences, sizes, strict=True)
+            for risk, penalty, confidence, n in accounts
         ]
         upper = math.fsum(share * limit[0] for share, limit in zip(shares, limits, strict=True)) * (1 + 4e-16)
         lower = math.fsum(share * limit[1] for share, limit in zip(shares, limits, strict=True)) * (1 - 4e-16)
@@ -102,16 +86,9 @@ class BinomialForm:
     def bound(self, risks: Sequence[float], penalty: float, confidence: float, n: int) -> float:
         return holdout(round(risks[0] * n), n, math.exp(-confidence))
 
-    def average(
-        self,
-        risks: Sequence[Sequence[float]],
-        penalties: Sequence[float],
-        confidences: Sequence[float],
-        sizes: Sequence[int],
-        shares: Sequence[float],
-    ) -> float:
+    def average(self, accounts: Sequence[Account], shares: Sequence[float]) -> float:
         check_shares(shares)
-        own = [self.bound(*arguments) for arguments in zip(risks, penalties, confidences, sizes, strict=True)]
+        own = [self.bound(*account) for account in accounts]
         return math.fsum(share * bound for share, bound in zip(shares, own, strict=True)) * (1 + 4e-16)
 
     def slopes(self, risks: Any, penalty: float, confidence: float, n: int) -> tuple[float, Any, float]:
