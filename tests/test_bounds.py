@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mp, mpf
+from reference import exact_kl
 from scipy import stats
 
 from certivote import bounds
@@ -21,15 +22,6 @@ sizes = st.integers(1, 10**6)
 def counts(n):
     """Numbers of errors to try: none, few, half, nearly all and all."""
     return sorted({0, 1, n // 20, n // 3, n // 2, n - 1, n})
-
-
-def exact_kl(q, p):
-    value = mpf(0)
-    if q > 0:
-        value += q * mp.log(q / p) if p > 0 else mp.inf
-    if q < 1:
-        value += (1 - q) * mp.log((1 - q) / (1 - p)) if p < 1 else mp.inf
-    return value
 
 
 def exact_inverse(q, eps):

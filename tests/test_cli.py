@@ -1,5 +1,6 @@
 import csv
 import json
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -7,7 +8,8 @@ from sklearn.datasets import load_breast_cancer
 from typer.testing import CliRunner
 
 from certivote import Certificate
-from certivote.cli import app
+from certivote.cli import MethodName, app
+from certivote.methods import METHODS
 
 
 def run(*arguments):
@@ -148,6 +150,10 @@ def test_warnings_are_shown_plainly(tmp_path):
     path.write_text("\n".join(["x,y", *rows, "0.1,rare"]))
     outputs = [run("fit", path, "--target", "y", "--seed", seed).output for seed in range(4)]
     assert any("certivote: warning: No teaching row has class 'rare'" in output for output in outputs)
+
+
+def test_every_method_can_be_asked_for():
+    assert get_args(MethodName) == tuple(METHODS)
 
 
 def test_version():

@@ -2,6 +2,7 @@ import math
 
 import numpy as np
 import pytest
+from reference import assert_gradient, central_differences
 from scipy import special
 
 from certivote import learn
@@ -47,20 +48,6 @@ def solve(problem, solver="lbfgs", seed=0):
     alpha = SOLVERS[solver](problem, np.random.default_rng(seed), lambda: ticks.append(1))
     assert ticks
     return alpha
-
-
-def central_differences(function, alpha, relative):
-    gradient = np.empty_like(alpha)
-    for j, x in enumerate(alpha):
-        step = np.zeros_like(alpha)
-        step[j] = relative * x
-        gradient[j] = (function(alpha + step) - function(alpha - step)) / (2 * relative * x)
-    return gradient
-
-
-def assert_gradient(gradient, expected, tolerance):
-    assert np.max(np.abs(expected)) > 0
-    np.testing.assert_allclose(gradient, expected, rtol=0, atol=tolerance * np.max(np.abs(expected)))
 
 
 @pytest.mark.parametrize("scale", [0.3, 3.0, 100.0])

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference import assert_gradient, central_differences
 
 from certivote.maths import dirichlet
 from certivote.maths.beta_tail import half_tail
@@ -35,20 +36,6 @@ def brute_errors(masses, labels, loss):
         else:
             errors += sum(mass for c, mass in enumerate(row) if c != y) >= row[y]
     return errors
-
-
-def central_differences(function, point, relative=1e-5):
-    gradient = np.empty_like(point)
-    for j, x in enumerate(point):
-        step = np.zeros_like(point)
-        step[j] = relative * x
-        gradient[j] = (function(point + step) - function(point - step)) / (2 * relative * x)
-    return gradient
-
-
-def assert_gradient(gradient, expected, tolerance):
-    assert np.max(np.abs(expected)) > 0
-    np.testing.assert_allclose(gradient, expected, rtol=0, atol=tolerance * np.max(np.abs(expected)))
 
 
 @st.composite

@@ -9,12 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certivote._version import __version__
-from certivote.bounds import holdout
+from certivote.bounds import holdout, sample_bound
 from certivote.certificate import SCHEMA_VERSION, Certificate, Sample
 from certivote.learn import SOLVERS, Problem, Tick
 from certivote.maths import dirichlet
 from certivote.maths.beta_tail import half_tail
-from certivote.maths.binary_kl import kl_inverse_upper
 from certivote.methods import METHODS, Method, Setting
 from certivote.risks import Labels, Loss, count_errors
 from certivote.split import Split
@@ -199,8 +198,7 @@ def _simulated_risk(votes: Votes, labels: Labels, alpha: Array, delta: float, rn
     for _ in range(rounds):
         errors += int(np.count_nonzero(plurality(dirichlet.draw_rows(parameters, rng)) != labels))
     draws = rounds * votes.n_rows
-    limit = kl_inverse_upper(math.nextafter(errors / draws, 1.0) if errors else 0.0, -math.log(delta) / draws)
-    return _Evidence(None, (float(limit),), draws, delta)
+    return _Evidence(None, (sample_bound(errors / draws, -math.log(delta), draws),), draws, delta)
 
 
 def _assemble(plan: Plan, samples: list[Sample], classes: NDArray[Any], provisos: Sequence[str]) -> Certificate:

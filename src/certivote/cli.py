@@ -19,6 +19,21 @@ __all__ = ["app"]
 
 MethodName = Literal["dis-r", "dis-v", "smv-exact", "smv-mc", "fo", "so", "bin", "c-bound", "holdout"]
 
+# Options that several verbs share.
+Data = Annotated[Path, typer.Argument(help="CSV file with a header line; all columns but the target numeric.")]
+Target = Annotated[str, typer.Option(help="Column that holds the classes.")]
+Voters = Annotated[Literal["forest", "stumps"], typer.Option(help="Who votes.")]
+Split = Annotated[
+    Literal["single", "cross"], typer.Option(help="Voters from one part and certificate on the other, or both ways.")
+]
+Loss = Annotated[Literal["plurality", "half-weight"], typer.Option(help="What counts as an error.")]
+Delta = Annotated[float, typer.Option(help="Probability with which a certificate may fail.")]
+Prior = Annotated[float, typer.Option(help="Concentration of the hyper-prior, the same for every voter.")]
+Solver = Annotated[Literal["lbfgs", "adam"], typer.Option(help="Optimiser of the bound.")]
+Seed = Annotated[
+    int, typer.Option(min=0, help="Seed. Fitting with several and keeping the best voids the certificate.")
+]
+
 app = typer.Typer(
     help="A weighted majority vote with a certificate of its own error.",
     no_args_is_help=True,
@@ -44,28 +59,23 @@ def main(
 
 @app.command(epilog="Example: `certivote fit patients.csv --target outcome --out certificate.json`")
 def fit(
-    data: Annotated[Path, typer.Argument(help="CSV file with a header line; all columns but the target numeric.")],
-    target: Annotated[str, typer.Option(help="Column that holds the classes.")],
+    data: Data,
+    target: Target,
     out: Annotated[Path | None, typer.Option(help="Where to write the certificate as JSON.")] = None,
     method: Annotated[MethodName, typer.Option(help="Bound to minimise and certify by.")] = "dis-r",
-    voters: Annotated[Literal["forest", "stumps"], typer.Option(help="Who votes.")] = "forest",
-    split: Annotated[
-        Literal["single", "cross"],
-        typer.Option(help="Voters from one part and certificate on the other, or both ways."),
-    ] = "single",
-    loss: Annotated[Literal["plurality", "half-weight"], typer.Option(help="What counts as an error.")] = "plurality",
-    delta: Annotated[float, typer.Option(help="Probability with which the certificate may fail.")] = 0.05,
-    prior: Annotated[float, typer.Option(help="Concentration of the hyper-prior, the same for every voter.")] = 0.5,
-    solver: Annotated[Literal["lbfgs", "adam"], typer.Option(help="Optimiser of the bound.")] = "lbfgs",
+    voters: Voters = "forest",
+    split: Split = "single",
+    loss: Loss = "plurality",
+    delta: Delta = 0.05,
+    prior: Prior = 0.5,
+    solver: Solver = "lbfgs",
     teach_share: Annotated[float, typer.Option(help="Share of the rows that teach the voters.")] = 0.5,
     tau: Annotated[float, typer.Option(help="Weight of the first vote in the average of a cross split.")] = 0.5,
     renyi_order: Annotated[float, typer.Option(help="Order of the Rényi divergence of dis-v.")] = 1.5,
     constant: Annotated[
         Literal["paper", "exact"], typer.Option(help="2 sqrt(n) as in the theorems, or Maurer's smaller constant.")
     ] = "paper",
-    seed: Annotated[
-        int, typer.Option(min=0, help="Seed. Fitting with several and keeping the best voids the certificate.")
-    ] = 0,
+    seed: Seed = 0,
 ) -> None:
     """Learn a vote from a CSV file and print its certificate."""
     if out is not None and not out.parent.is_dir():
@@ -94,23 +104,21 @@ def fit(
 
 @app.command(epilog="Example: `certivote compare patients.csv --target outcome --method dis-r --method holdout`")
 def compare(
-    data: Annotated[Path, typer.Argument(help="CSV file with a header line; all columns but the target numeric.")],
-    target: Annotated[str, typer.Option(help="Column that holds the classes.")],
+    data: Data,
+    target: Target,
     method: Annotated[
         list[str] | None, typer.Option(help="Method to compare; repeat for several. All, if none is given.")
     ] = None,
     joint: Annotated[
         bool, typer.Option("--joint", help="Divide delta among the methods, so that the best may be picked.")
     ] = False,
-    voters: Annotated[Literal["forest", "stumps"], typer.Option(help="Who votes.")] = "forest",
-    split: Annotated[
-        Literal["single", "cross"], typer.Option(help="One certified part, or both ways round.")
-    ] = "single",
-    loss: Annotated[Literal["plurality", "half-weight"], typer.Option(help="What counts as an error.")] = "plurality",
-    delta: Annotated[float, typer.Option(help="Probability with which a certificate may fail.")] = 0.05,
-    prior: Annotated[float, typer.Option(help="Concentration of the hyper-prior, the same for every voter.")] = 0.5,
-    solver: Annotated[Literal["lbfgs", "adam"], typer.Option(help="Optimiser of the bounds.")] = "lbfgs",
-    seed: Annotated[int, typer.Option(min=0, help="Seed.")] = 0,
+    voters: Voters = "forest",
+    split: Split = "single",
+    loss: Loss = "plurality",
+    delta: Delta = 0.05,
+    prior: Prior = 0.5,
+    solver: Solver = "lbfgs",
+    seed: Seed = 0,
 ) -> None:
     """Fit several methods to one split of a CSV file and print their certificates side by side."""
     parameters: dict[str, Any] = {

@@ -7,8 +7,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from certivote.bounds import add_up, average_bound, c_bound, check_shares, holdout, moment_limits, sample_bound
+from certivote.bounds import add_up, average_bound, c_bound, check_shares, moment_limits, sample_bound
 from certivote.maths.binary_kl import kl_inverse_upper_derivatives
+from certivote.maths.binomial import binomial_upper
 
 __all__ = ["Account", "BinomialForm", "CForm", "Form", "KlForm"]
 
@@ -54,14 +55,11 @@ class CForm:
     """The C-bound, from the mean wrong mass (one divergence) and the disagreement (two: pairs of voters are drawn)."""
 
     def bound(self, risks: Sequence[float], penalty: float, confidence: float, n: int) -> float:
-        return c_bound(*moment_limits(risks[0], risks[1], (penalty + confidence, 2 * penalty + confidence), n))
+        return c_bound(*self._limits(risks, penalty, confidence, n))
 
     def average(self, accounts: Sequence[Account], shares: Sequence[float]) -> float:
         check_shares(shares)
-        limits = [
-            moment_limits(risk[0], risk[1], (penalty + confidence, 2 * penalty + confidence), n)
-            for risk, penalty, confidence, n in accounts
-        ]
+        limits = [self._limits(*account) for account in accounts]
         upper = math.fsum(share * limit[0] for share, limit in zip(shares, limits, strict=True)) * (1 + 4e-16)
         lower = math.fsum(share * limit[1] for share, limit in zip(shares, limits, strict=True)) * (1 - 4e-16)
         return c_bound(upper, lower)
@@ -78,13 +76,17 @@ class CForm:
         in_penalty = in_upper * upper_in_nats - 2.0 * in_lower * mirrored_in_nats
         return 1.0 - gap**2 / spread, np.array([in_upper * upper_in_risk, in_lower * lower_in_risk]), in_penalty
 
+    @staticmethod
+    def _limits(risks: Sequence[float], penalty: float, confidence: float, n: int) -> tuple[float, float]:
+        return moment_limits(risks[0], risks[1], (penalty + confidence, 2 * penalty + confidence), n)
+
 
 @dataclass(frozen=True)
 class BinomialForm:
     """Clopper-Pearson at level ``exp(-confidence)``, for a vote that learned nothing from the sample."""
 
     def bound(self, risks: Sequence[float], penalty: float, confidence: float, n: int) -> float:
-        return holdout(round(risks[0] * n), n, math.exp(-confidence))
+        return float(binomial_upper(round(risks[0] * n), n, -confidence))
 
     def average(self, accounts: Sequence[Account], shares: Sequence[float]) -> float:
         check_shares(shares)

@@ -76,6 +76,8 @@ def lbfgs(problem: Problem, rng: np.random.Generator, tick: Tick) -> Array:
     kind is polished, and the better result kept. Where the method trains on several draws (smv-mc), their uniform
     numbers are fixed, which makes that risk smooth too.
     """
+    # The starts come first: they have a vote matrix of their own, which is gone when the risk makes its.
+    families = _starts(problem)
     risk = _full_batch_risk(problem, rng)
 
     def objective(x: Array) -> tuple[float, Array]:
@@ -92,7 +94,7 @@ def lbfgs(problem: Problem, rng: np.random.Generator, tick: Tick) -> Array:
     results = []
     # The optimiser's own matrices are tiny: threads would spend their time waiting for one another.
     with _thread_pools().limit(limits=1, user_api="blas"):
-        for starts in _starts(problem):
+        for starts in families:
             logs = [np.clip(start, *_LOG_RANGE) for start in starts]
             results.append(descend(min(logs, key=lambda x: objective(x)[0])))
     return problem.parameters(min(results, key=lambda result: result.fun).x)

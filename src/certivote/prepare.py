@@ -12,7 +12,7 @@ from sklearn.utils import _safe_indexing, check_random_state
 from certivote.certify import Ballot
 from certivote.methods import METHODS
 from certivote.progress import Stage
-from certivote.split import Fold, Split, count_copies, make_folds
+from certivote.split import Fold, Split, count_copies, make_folds, row_keys
 from certivote.voters import TaughtVoters, VoterSet
 
 __all__ = ["Prepared", "prepare"]
@@ -63,6 +63,7 @@ def prepare(
     folds = make_folds(len(y), split, teach_share, np.random.default_rng(split_seed))
     for message in _worries(voters, classes, y, folds):
         warnings.warn(message, UserWarning, stacklevel=5)
+    keys = row_keys(X)
     taught, ballots = [], []
     for fold, seed in zip(folds, voters_seed.spawn(len(folds)), strict=True):
         stage.begin(f"teaching the voters on {len(fold.teach):,} rows")
@@ -74,7 +75,7 @@ def prepare(
                 labels=np.searchsorted(classes, y[fold.certify]),
                 beta=_hyper_prior(prior, learned.n_voters),
                 teaching_rows=len(fold.teach),
-                copies=count_copies(X, fold),
+                copies=count_copies(keys, fold),
             )
         )
         taught.append(learned)

@@ -5,6 +5,7 @@ teaching part and void the certificate.
 """
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-__all__ = ["Fold", "Split", "count_copies", "make_folds", "rows_digest"]
+__all__ = ["Fold", "Split", "count_copies", "make_folds", "row_keys", "rows_digest"]
 
 Split = Literal["none", "single", "cross"]
 Rows = NDArray[np.intp]
@@ -59,13 +60,14 @@ def make_folds(n_rows: int, split: Split, teach_share: float, rng: np.random.Gen
     return folds if split == "cross" else folds[:1]
 
 
-def count_copies(X: Any, fold: Fold) -> tuple[int, int]:
+def count_copies(keys: Sequence[bytes], fold: Fold) -> tuple[int, int]:
     """Count certified rows that equal an earlier certified row, and those that equal a teaching row.
+
+    ``keys`` are the :func:`row_keys` of all rows.
 
     Copies are natural in discrete data and are never dropped; where they come from oversampling or from repeated
     entities, the certificate is void, so it states how many there are.
     """
-    keys = _row_keys(X)
     certify = [keys[i] for i in fold.certify]
     teach = {keys[i] for i in fold.teach}
     return len(certify) - len(set(certify)), sum(key in teach for key in certify)
@@ -73,10 +75,10 @@ def count_copies(X: Any, fold: Fold) -> tuple[int, int]:
 
 def rows_digest(X: Any) -> int:
     """A number that stands for these rows in this order."""
-    return int.from_bytes(_digest(b"".join(_row_keys(X))), "big")
+    return int.from_bytes(_digest(b"".join(row_keys(X))), "big")
 
 
-def _row_keys(X: Any) -> list[bytes]:
+def row_keys(X: Any) -> list[bytes]:
     """A digest of each row: equal rows have equal keys, and others in practice never."""
     if sparse.issparse(X):
         matrix = sparse.csr_array(X)

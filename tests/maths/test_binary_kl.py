@@ -5,6 +5,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from mpmath import mp, mpf
+from reference import exact_kl
 
 from certivote.maths.binary_kl import (
     kl,
@@ -25,17 +26,6 @@ probabilities = st.one_of(
     st.sampled_from([0.0, 1.0]),
 )
 divergences = st.floats(-12.0, 2.0).map(lambda power: 10.0**power)
-
-
-def exact_kl(q, p):
-    """In the working precision of mpmath, of numbers taken as they are."""
-    q, p = mpf(q), mpf(p)
-    value = mpf(0)
-    if q > 0:
-        value += q * mp.log(q / p) if p > 0 else mp.inf
-    if q < 1:
-        value += (1 - q) * mp.log((1 - q) / (1 - p)) if p < 1 else mp.inf
-    return value
 
 
 def exact_upper(q, eps):

@@ -1,14 +1,10 @@
 """How often a certificate is wrong, where the truth is known: at most delta, and more once a rule is broken."""
 
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeClassifier
-
-sys.path.insert(0, str(Path(__file__).parent))
 from worlds import RANGES, grid_world, is_at_most
 
 from certivote import CertifiedVoteClassifier
