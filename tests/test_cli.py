@@ -1,14 +1,18 @@
 import csv
 import json
+import subprocess
+import sys
 from typing import get_args
 
 import numpy as np
 import pytest
+import typer
 from sklearn.datasets import load_breast_cancer
 from typer.testing import CliRunner
 
 from certivote import Certificate
-from certivote.cli import MethodName, app
+from certivote.cli import app
+from certivote.cli._shared import MethodName
 from certivote.methods import METHODS
 
 
@@ -158,3 +162,15 @@ def test_every_method_can_be_asked_for():
 
 def test_version():
     assert run("--version").output.startswith("certivote 0.")
+
+
+def test_every_verb_has_a_line_of_help():
+    verbs = typer.main.get_command(app).commands
+    assert {"fit", "compare", "datasets"} <= set(verbs)
+    assert all(verb.get_short_help_str() for verb in verbs.values())
+
+
+def test_python_m_runs_the_same_commands():
+    done = subprocess.run([sys.executable, "-m", "certivote", "fit"], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "certivote fit" in done.stderr

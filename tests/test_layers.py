@@ -24,6 +24,7 @@ ORDER = [
     "compare",
     "csv_table",
     "datasets",
+    "experiments",
     "cli",
     "__main__",
 ]

@@ -72,7 +72,7 @@ def certify(
     classes: NDArray[Any],
     provisos: Sequence[str],
     tick: Tick,
-) -> tuple[Certificate, Array]:
+) -> tuple[Certificate, tuple[Array, ...]]:
     """Learn from each ballot, certify, and deploy the vote with the smallest bound of its own.
 
     Parameters
@@ -86,12 +86,12 @@ def certify(
     Returns
     -------
     certificate : Certificate
-    weights : array
-        Of the deployed vote.
+    weights : tuple of arrays
+        Of each ballot's vote; ``certificate.deployed`` says which of them is deployed.
     """
     outcomes = [_certify_one(plan, ballot, *pair, tick) for ballot, pair in zip(ballots, streams, strict=True)]
     certificate = _assemble(plan, [sample for sample, _ in outcomes], classes, provisos)
-    return certificate, outcomes[certificate.deployed][1]
+    return certificate, tuple(weights for _, weights in outcomes)
 
 
 def _certify_one(

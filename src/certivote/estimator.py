@@ -190,7 +190,8 @@ class CertifiedVoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         certificate, weights = certify(
             plan, prepared.ballots, prepared.learning_streams(), prepared.classes, prepared.provisos, tick
         )
-        self.classes_, self.certificate_, self.weights_ = prepared.classes, certificate, weights
+        self.classes_, self.certificate_ = prepared.classes, certificate
+        self.weights_ = weights[certificate.deployed]
         self.voters_ = prepared.taught[certificate.deployed]
         self._prediction_seed = prepared.prediction_seed()
         return self

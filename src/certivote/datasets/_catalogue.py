@@ -180,8 +180,9 @@ BINARY = (
         class_counts=(1_535, 1_655),
         digest="e76c367a37758f6f5904a780cb6c7d152c55eb08a96aff1739d3d43a51d570fc",
         ranges=_ranges.SPLICE,
-        note="Upstream has three classes; here N (none) stands against EI and IE (junction). 15 rows hold an ambiguous "
-        "letter (D, N, R or S), each with a code of its own; LIBSVM's splice leaves these rows out (3,175).",
+        note="Upstream has three classes; here N (none) stands against EI and IE (junction), all 3,190 rows. 15 of "
+        "them hold an ambiguous letter (D, N, R or S), each with a code of its own; LIBSVM's splice leaves these out "
+        "(3,175).",
     ),
     Entry(
         name="australian",

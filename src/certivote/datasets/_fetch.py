@@ -5,18 +5,33 @@ import os
 import tempfile
 import textwrap
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from certivote.datasets._catalogue import DATASETS
 from certivote.datasets._entry import Entry
 
-__all__ = ["DatasetUnavailable", "data_directory", "fetch"]
+__all__ = ["DatasetUnavailable", "ProgressBar", "data_directory", "fetch", "locate"]
 
 RETRIES = 2
 
 
 class DatasetUnavailable(RuntimeError):  # noqa: N818, it says what is the matter
     """A dataset is neither in the data directory nor in the cache folder, and could not be downloaded."""
+
+
+class ProgressBar(Protocol):
+    """What shows how far a download is; pooch sets the total at the start of each file, in bytes, 0 if not known."""
+
+    total: int
+
+    def update(self, n: int) -> None:
+        """Add that many bytes."""
+
+    def reset(self) -> None:
+        """Return to no bytes."""
+
+    def close(self) -> None:
+        """The file is complete."""
 
 
 def data_directory(given: str | os.PathLike[str] | None = None) -> Path:
@@ -45,7 +60,32 @@ def data_directory(given: str | os.PathLike[str] | None = None) -> Path:
     return path
 
 
-def fetch(name: str, data_dir: str | os.PathLike[str] | None = None) -> Path:
+def locate(name: str, data_dir: str | os.PathLike[str] | None = None) -> Path | None:
+    """The folder that holds all files of a dataset: the data directory or else the cache folder; None if neither does.
+
+    Parameters
+    ----------
+    name : str
+        A key of ``DATASETS``.
+    data_dir : path, optional
+        See :func:`data_directory`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from certivote.datasets import DATASETS, locate
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for file in DATASETS["svmguide"].files:
+    ...         Path(folder, file.path).touch()
+    ...     locate("svmguide", folder) == Path(folder)
+    True
+    """
+    if name not in DATASETS:
+        raise ValueError(f"Unknown dataset {name!r}; there are {', '.join(sorted(DATASETS))}.")
+    return next((folder for folder in _folders(data_dir) if not DATASETS[name].missing(folder)), None)
+
+
+def fetch(name: str, data_dir: str | os.PathLike[str] | None = None, *, progressbar: ProgressBar | None = None) -> Path:
     """The folder that holds the files of a dataset, after downloading them if need be.
 
     The data directory is looked at first, then the cache folder. If neither has all the files, they are downloaded
@@ -58,6 +98,8 @@ def fetch(name: str, data_dir: str | os.PathLike[str] | None = None) -> Path:
         A key of ``DATASETS``.
     data_dir : path, optional
         See :func:`data_directory`.
+    progressbar : object, optional
+        Told of every piece of a download: ``total``, ``update``, ``reset`` and ``close`` of a bar as pooch takes it.
 
     Raises
     ------
@@ -72,16 +114,12 @@ def fetch(name: str, data_dir: str | os.PathLike[str] | None = None) -> Path:
         ...
     ValueError: Unknown dataset 'iris'; there are adult, australian, codrna, ..., svmguide, tictactoe.
     """
-    if name not in DATASETS:
-        raise ValueError(f"Unknown dataset {name!r}; there are {', '.join(sorted(DATASETS))}.")
-    entry = DATASETS[name]
-    cache = _cache_directory()
-    folders = list(dict.fromkeys([data_directory(data_dir), cache]))
-    for folder in folders:
-        if not entry.missing(folder):
-            return folder
+    found = locate(name, data_dir)
+    if found is not None:
+        return found
+    entry, cache = DATASETS[name], _cache_directory()
     try:
-        _download(entry, cache)
+        _download(entry, cache, progressbar)
     except (ImportError, OSError, ValueError) as error:
         if isinstance(error, ImportError):
             reason = "downloading needs the package pooch (install certivote[data])"
@@ -89,13 +127,18 @@ def fetch(name: str, data_dir: str | os.PathLike[str] | None = None) -> Path:
             reason = f"downloading failed ({type(error).__name__}: {textwrap.shorten(str(error), 160)})"
         else:
             reason = f"what was downloaded is not it ({' '.join(str(error).split())})"
-        looked = "; ".join(f"{', '.join(entry.missing(folder))} not found in {folder}" for folder in folders)
+        looked = "; ".join(f"{', '.join(entry.missing(folder))} not found in {folder}" for folder in _folders(data_dir))
         addresses = " and ".join(file.url for file in entry.files)
         raise DatasetUnavailable(
             f"The dataset {name} is not available: {looked}; {reason}. Get {addresses}, put all into "
-            "one folder, and give it as data_dir or set CERTIVOTE_DATA to it."
+            "one folder, and give it as data_dir (--data) or set CERTIVOTE_DATA to it."
         ) from error
     return cache
+
+
+def _folders(data_dir: str | os.PathLike[str] | None) -> list[Path]:
+    """Where files are looked for, in this order."""
+    return list(dict.fromkeys([data_directory(data_dir), _cache_directory()]))
 
 
 def _cache_directory() -> Path:
@@ -105,8 +148,9 @@ def _cache_directory() -> Path:
         return Path.home() / ".cache" / "certivote"
 
 
-def _download(entry: Entry, cache: Path) -> None:
+def _download(entry: Entry, cache: Path, progressbar: ProgressBar | None) -> None:
     pooch = _pooch()
+    downloader = pooch.HTTPDownloader(progressbar=progressbar or False)
     cache.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=cache, prefix=f".{entry.name}-") as folder:
         # No hash for pooch: upstream's compression is not always that of the copy whose sha256 is declared. The rows
@@ -119,7 +163,7 @@ def _download(entry: Entry, cache: Path) -> None:
             retry_if_failed=RETRIES,
         )
         for file in entry.files:
-            downloads.fetch(file.download_path)
+            downloads.fetch(file.download_path, downloader=downloader)
         entry.rows(Path(folder))
         for file in entry.files:
             target = cache / file.download_path

@@ -1,0 +1,187 @@
+"""``certivote datasets``: the benchmark data of the paper, what is known of them and where they are."""
+
+import importlib
+import json
+import sys
+import textwrap
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from itertools import groupby
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from certivote.cli._download_bar import download_bar
+from certivote.cli._shared import AsJson, DataFolder, check_dataset, complain, fail
+from certivote.datasets import DATASETS, DatasetUnavailable, Entry, fetch, locate
+
+__all__ = ["datasets"]
+
+WIDTH = 100
+
+datasets = typer.Typer(
+    help="The benchmark data of the paper: list them, fetch them, read about them.", no_args_is_help=True
+)
+
+
+def _complete(incomplete: str) -> list[str]:
+    return [name for name in DATASETS if name.startswith(incomplete)]
+
+
+@datasets.command("list", epilog="Example: `certivote datasets list --data ~/data`")
+def show_list(data: DataFolder = None, as_json: AsJson = False) -> None:
+    """Show every dataset in a table: its size, who votes on it in the paper, whether it is here, its licence."""
+    records = [_summary(entry, data) for entry in DATASETS.values()]
+    if as_json:
+        typer.echo(_json(records))
+        return
+    head = ("name", "task", "rows", "features", "classes", "voters", "available", "licence")
+    typer.echo(_table(head, ([record[column] for column in head] for record in records)))
+
+
+@datasets.command("fetch", epilog="Example: `certivote datasets fetch haberman mnist`")
+def fetch_several(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="NAME", help="Datasets to fetch.", show_default=False, autocompletion=_complete),
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Fetch every dataset.")] = False,
+    data: DataFolder = None,
+) -> None:
+    """Download what is missing, check every row, and say where each dataset is."""
+    if bool(names) == everything:
+        given = "both are given" if everything else "neither is given"
+        fail(f"NAME, --all: {given}; name the datasets to fetch, or give --all alone for all {len(DATASETS)}.")
+    chosen = list(DATASETS) if everything else list(dict.fromkeys(names or []))
+    for name in chosen:
+        check_dataset(name)
+    _quieten_pooch()
+    failed = False
+    for name in chosen:
+        try:
+            typer.echo(_fetch_one(DATASETS[name], data))
+        except (DatasetUnavailable, ValueError) as error:
+            complain(" ".join(str(error).split()))
+            failed = True
+    if failed:
+        sys.exit(1)
+
+
+@datasets.command("info", epilog="Example: `certivote datasets info phishing`")
+def show_info(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Dataset to describe.", autocompletion=_complete)],
+    data: DataFolder = None,
+    as_json: AsJson = False,
+) -> None:
+    """Print what is known of a dataset: origin, licence, counts, declared ranges, and what to know before using it."""
+    check_dataset(name)
+    record = _description(DATASETS[name], data)
+    typer.echo(_json(record) if as_json else _text(record))
+
+
+def _fetch_one(entry: Entry, data: Path | None) -> str:
+    """Where the dataset is, once it has been checked."""
+    folder = locate(entry.name, data)
+    if folder is None:
+        with download_bar(entry.name) as bar:
+            place = f"downloaded into {fetch(entry.name, data, progressbar=bar)}"  # which checks it
+    else:
+        place = f"found in {folder}"
+        try:
+            entry.rows(folder)
+        except ValueError as error:
+            files = ", ".join(file.bare_path for file in entry.files)
+            advice = f"Remove its files ({files}, compressed or not) from {folder}, and fetch it again."
+            raise ValueError(f"{str(error).rstrip('.')}. {advice}") from error
+    checked = "all values checked" if entry.digest else "size checked (no checksum is declared)"
+    return f"{entry.name}: {place}, {checked}."
+
+
+def _quieten_pooch() -> None:
+    """No lines of pooch between ours: they name folders that are gone when the download is done."""
+    with suppress(ImportError):
+        importlib.import_module("pooch").get_logger().setLevel("ERROR")
+
+
+def _summary(entry: Entry, data: Path | None) -> dict[str, Any]:
+    folder = locate(entry.name, data)
+    return {
+        "name": entry.name,
+        "task": "binary" if entry.n_classes == 2 else "multiclass",
+        "rows": entry.shape[0],
+        "features": entry.shape[1],
+        "classes": entry.n_classes,
+        "voters": "forests" if entry.ranges is None else "stumps",
+        "available": "to download" if folder is None else "data directory" if folder == data else "cache",
+        "folder": None if folder is None else str(folder),
+        "licence": entry.licence,
+    }
+
+
+def _description(entry: Entry, data: Path | None) -> dict[str, Any]:
+    return {
+        **_summary(entry, data),
+        "class_counts": entry.class_counts,
+        "source": entry.source,
+        "citation": entry.citation,
+        "files": [{"path": file.path, "url": file.url, "sha256": file.sha256} for file in entry.files],
+        "digest": entry.digest,
+        "ranges": entry.ranges,
+        "note": entry.note,
+    }
+
+
+def _json(content: Any) -> str:
+    return json.dumps(content, indent=2, ensure_ascii=False)
+
+
+def _text(record: dict[str, Any]) -> str:
+    counts = record["class_counts"]
+    classes = "rows of each class not known" if counts is None else f"{' / '.join(f'{n:,}' for n in counts)} rows"
+    ranges = "none declared: no stumps" if record["ranges"] is None else "; ".join(_runs(record["ranges"]))
+    lines = [
+        ("source", record["source"]),
+        *(("address", file["url"]) for file in record["files"]),
+        ("licence", record["licence"]),
+        ("citation", record["citation"]),
+        ("size", f"{record['rows']:,} rows, {record['features']} features"),
+        ("classes", f"{record['classes']} ({record['task']}): {classes}"),
+        ("voters", f"{record['voters']} in the paper"),
+        ("ranges", ranges),
+        ("available", record["available"] + (f": {record['folder']}" if record["folder"] else "")),
+        ("note", record["note"]),
+    ]
+    text = [
+        textwrap.fill(
+            value,
+            WIDTH,
+            initial_indent=f"{label:<11}",
+            subsequent_indent=" " * 11,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        for label, value in lines
+    ]
+    return "\n".join([record["name"], "", *text])
+
+
+def _runs(ranges: Sequence[tuple[float, float]]) -> Iterable[str]:
+    """The ranges in words, those of neighbours that are the same together."""
+    first = 1
+    for (low, high), run in groupby(ranges):
+        last = first + len(list(run)) - 1
+        which = f"feature {first}" if first == last else f"features {first} to {last}"
+        yield f"{which} from {low:,g} to {high:,g}"
+        first = last + 1
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Columns as wide as need be, numbers to the right."""
+    lines = [head, *([f"{cell:,}" if isinstance(cell, int) else cell for cell in row] for row in rows)]
+    columns = []
+    for column in zip(*lines, strict=True):
+        width = max(map(len, column))
+        number = column[-1].replace(",", "").isdigit()
+        columns.append([cell.rjust(width) if number else cell.ljust(width) for cell in column])
+    return "\n".join("  ".join(line).rstrip() for line in zip(*columns, strict=True))

@@ -1,0 +1,69 @@
+"""``certivote fit``."""
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from certivote.cli._shared import (
+    Data,
+    Delta,
+    Loss,
+    MethodName,
+    Prior,
+    Seed,
+    Solver,
+    Split,
+    Target,
+    Voters,
+    fail,
+    on_table,
+    write_whole,
+)
+from certivote.estimator import CertifiedVoteClassifier
+
+__all__ = ["fit"]
+
+
+def fit(
+    data: Data,
+    target: Target,
+    out: Annotated[Path | None, typer.Option(help="Where to write the certificate as JSON.")] = None,
+    method: Annotated[MethodName, typer.Option(help="Bound to minimise and certify by.")] = "dis-r",
+    voters: Voters = "forest",
+    split: Split = "single",
+    loss: Loss = "plurality",
+    delta: Delta = 0.05,
+    prior: Prior = 0.5,
+    solver: Solver = "lbfgs",
+    teach_share: Annotated[float, typer.Option(help="Share of the rows that teach the voters.")] = 0.5,
+    tau: Annotated[float, typer.Option(help="Weight of the first vote in the average of a cross split.")] = 0.5,
+    renyi_order: Annotated[float, typer.Option(help="Order of the Rényi divergence of dis-v.")] = 1.5,
+    constant: Annotated[
+        Literal["paper", "exact"], typer.Option(help="2 sqrt(n) as in the theorems, or Maurer's smaller constant.")
+    ] = "paper",
+    seed: Seed = 0,
+) -> None:
+    """Learn a vote from a CSV file and print its certificate."""
+    if out is not None and not out.parent.is_dir():
+        fail(f"--out: the folder {out.parent} does not exist.")
+    parameters: dict[str, Any] = {
+        "method": method,
+        "voters": voters,
+        "split": split,
+        "loss": loss,
+        "delta": delta,
+        "prior": prior,
+        "solver": solver,
+        "teach_share": teach_share,
+        "tau": tau,
+        "renyi_order": renyi_order,
+        "constant": constant,
+        "random_state": seed,
+        "verbose": True,
+    }
+    clf = on_table(data, target, lambda X, y: CertifiedVoteClassifier(**parameters).fit(X, y))
+    typer.echo(str(clf.certificate_))
+    if out is not None:
+        write_whole(out, clf.certificate_.to_json() + "\n")
+        typer.echo(f"\nCertificate written to {out}.")

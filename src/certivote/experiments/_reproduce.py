@@ -1,0 +1,119 @@
+"""The whole experiment: units of work over processes, and the results of what has finished."""
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+import joblib
+
+from certivote.datasets import DATASETS
+from certivote.experiments._figures import write_figures
+from certivote.experiments._protocol import Unit, run_unit
+from certivote.experiments._runs import RunStore
+from certivote.experiments._tables import write_tables
+
+__all__ = ["plan_units", "reproduce", "write_results"]
+
+
+def reproduce(
+    units: Sequence[Unit],
+    methods: Sequence[str],
+    out: str | os.PathLike[str],
+    *,
+    data_dir: str | os.PathLike[str] | None = None,
+    jobs: int = 1,
+    certificates: bool = False,
+    done: Callable[[Unit, int], None] = lambda unit, runs: None,
+) -> int:
+    """Do the runs that are missing in a folder.
+
+    Each run is written to ``runs.csv`` as it finishes. What is there is not done again, so an interrupted call goes on
+    where it stopped, and several processes may work on one folder.
+
+    Parameters
+    ----------
+    units : sequence of Unit
+    methods : sequence of str
+    out : path
+        The folder.
+    data_dir : path, optional
+        See :func:`certivote.datasets.data_directory`.
+    jobs : int
+        Units that are worked on at a time, in processes of their own.
+    certificates : bool
+        Whether to keep each run's certificate, as JSON in the folder ``certificates``.
+    done : callable
+        Called with each unit that is over, and how many of its runs were done now.
+
+    Returns
+    -------
+    int
+        How many runs are still missing: another process has them.
+    """
+    store = RunStore(out)
+    threads = max(1, joblib.cpu_count() // jobs)
+    finished = {run.key for run in store.read()}
+    todo = [unit for unit in units if _missing(unit, methods, finished)]
+    for unit in units:
+        if unit not in todo:
+            done(unit, 0)
+    work = (joblib.delayed(_do)(unit, methods, store.folder, data_dir, threads, certificates) for unit in todo)
+    for unit, runs in joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1, pre_dispatch=jobs)(
+        work
+    ):
+        done(unit, runs)
+    finished = {run.key for run in store.read()}
+    return sum(len(_missing(unit, methods, finished)) for unit in units)
+
+
+def write_results(out: str | os.PathLike[str]) -> list[Path]:
+    """Write tables and figures of all finished runs in a folder, in a folder for each protocol; the files."""
+    store = RunStore(out)
+    runs = store.read()
+    written = []
+    for protocol in sorted({run.protocol for run in runs}):
+        folder = store.folder / protocol
+        folder.mkdir(exist_ok=True)
+        written += write_tables(runs, protocol, folder)
+        written += write_figures(runs, protocol, folder)
+    return written
+
+
+def _missing(unit: Unit, methods: Iterable[str], finished: set[tuple[str, str, str, int]]) -> list[str]:
+    return [name for name in methods if (unit.protocol, unit.dataset, name, unit.seed) not in finished]
+
+
+def _do(
+    unit: Unit,
+    methods: Sequence[str],
+    folder: Path,
+    data_dir: str | os.PathLike[str] | None,
+    threads: int,
+    certificates: bool,
+) -> tuple[Unit, int]:
+    store = RunStore(folder)
+    with store.claim(unit.name) as mine:
+        # Another process may have done it since the caller looked.
+        missing = _missing(unit, methods, {run.key for run in store.read()}) if mine else []
+        for run, certificate in run_unit(unit, missing, data_dir, threads) if missing else ():
+            if certificates:
+                target = folder / "certificates" / f"{unit.name}-{run.method}.json"
+                target.parent.mkdir(exist_ok=True)
+                target.write_text(certificate.to_json() + "\n", encoding="utf-8")
+            store.append(run)
+    return unit, len(missing)
+
+
+def plan_units(protocols: Sequence[str], datasets: Sequence[str], repeats: int, seed: int = 0) -> list[Unit]:
+    """Units of work, whole repetitions first, and in each the datasets with the most rows first.
+
+    >>> [unit.name for unit in plan_units(["fast"], ["haberman", "tictactoe"], 1)]
+    ['fast-tictactoe-0', 'fast-haberman-0']
+    """
+    by_size = sorted(datasets, key=lambda name: -DATASETS[name].shape[0])
+    return [
+        Unit(protocol, dataset, seed + repeat)
+        for repeat in range(repeats)
+        for protocol in protocols
+        for dataset in by_size
+    ]

@@ -1,0 +1,120 @@
+"""The six tables of the paper, the published figure beside each measured one."""
+
+import csv
+import functools
+import statistics
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+from certivote.datasets import DATASETS
+from certivote.experiments._protocol import DELTA, METHODS, PRIOR, PROTOCOLS, task
+from certivote.experiments._runs import Run
+
+__all__ = ["QUANTITIES", "TASKS", "Cell", "cells", "write_tables"]
+
+QUANTITIES = {"bound": "Bound in %", "test_error": "Test error in %", "train_seconds": "Training time in seconds"}
+TASKS = {
+    "binary": "decision stumps, 10 thresholds a feature on declared ranges; certified on all training rows",
+    "multiclass": "two forests of 100 trees, each certified on the half that taught the other; the bound is on the "
+    "average of both votes",
+}
+_FORMATS = {"bound": "{:.2f}", "test_error": "{:.2f}", "train_seconds": "{:.2f}"}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Mean and standard deviation of one quantity, as measured and as published; in % or seconds."""
+
+    dataset: str
+    method: str
+    runs: int
+    mean: float | None
+    std: float | None
+    published_mean: float
+    published_std: float
+
+    def markdown(self, quantity: str) -> str:
+        """``measured ± deviation (published ± deviation)``."""
+        show = _FORMATS[quantity].format
+        published = f"({show(self.published_mean)} ± {show(self.published_std)})"
+        if self.mean is None:
+            return f"– {published}"
+        deviation = "" if self.std is None else f" ± {show(self.std)}"
+        return f"{show(self.mean)}{deviation} {published}"
+
+
+@functools.cache
+def _published() -> dict[tuple[str, str, str], tuple[float, float]]:
+    """Mean and deviation by quantity, dataset and method."""
+    text = resources.files("certivote.experiments").joinpath("published.csv").read_text(encoding="utf-8")
+    return {
+        (row["quantity"], row["dataset"], row["method"]): (float(row["mean"]), float(row["std"]))
+        for row in csv.DictReader(text.splitlines())
+    }
+
+
+def cells(runs: Iterable[Run], protocol: str, quantity: str, dataset: str) -> list[Cell]:
+    """One row of a table, a cell a method."""
+    scale = 1.0 if quantity == "train_seconds" else 100.0
+    values: dict[str, list[float]] = {method: [] for method in METHODS}
+    for run in runs:
+        if (run.protocol, run.dataset) == (protocol, dataset) and run.method in values:
+            values[run.method].append(scale * getattr(run, quantity))
+    return [
+        Cell(
+            dataset,
+            method,
+            len(found),
+            statistics.fmean(found) if found else None,
+            statistics.stdev(found) if len(found) > 1 else None,
+            *_published()[quantity, dataset, method],
+        )
+        for method, found in values.items()
+    ]
+
+
+def write_tables(runs: Sequence[Run], protocol: str, folder: Path) -> list[Path]:
+    """Write a table for each quantity and task, as Markdown and as CSV; the files."""
+    written = []
+    for quantity in QUANTITIES:
+        for kind in TASKS:
+            table = [cells(runs, protocol, quantity, name) for name in DATASETS if task(name) == kind]
+            stem = folder / f"{quantity}-{kind}"
+            stem.with_suffix(".md").write_text(_markdown(table, protocol, quantity, kind), encoding="utf-8")
+            with open(stem.with_suffix(".csv"), "w", newline="", encoding="utf-8") as file:
+                writer = csv.writer(file, lineterminator="\n")
+                writer.writerow(Cell.__dataclass_fields__)
+                writer.writerows(vars(cell).values() for row in table for cell in row)
+            written += [stem.with_suffix(".md"), stem.with_suffix(".csv")]
+    return written
+
+
+def _markdown(table: list[list[Cell]], protocol: str, quantity: str, kind: str) -> str:
+    lines = [
+        f"### {QUANTITIES[quantity]}, {kind} datasets, protocol `{protocol}`",
+        "",
+        f"Mean ± standard deviation over random splits of 80 % training rows; published figures in brackets. "
+        f"Voters: {TASKS[kind]}. Half-weight loss, hyper-prior Dir({PRIOR}, …), δ = {DELTA}, constant 2√n, solver "
+        f"`{PROTOCOLS[protocol]}`." + _EXTRA[quantity],
+        "",
+        "| dataset | runs | " + " | ".join(METHODS) + " |",
+        "|---|--:|" + "--:|" * len(METHODS),
+    ]
+    notes = []
+    for row in table:
+        name, counts = row[0].dataset, sorted({cell.runs for cell in row})
+        runs = "–".join(str(count) for count in (counts[0], counts[-1])[: len(counts)])
+        lines.append(f"| {name} | {runs} | " + " | ".join(cell.markdown(quantity) for cell in row) + " |")
+        notes.append(f"- {name}: {DATASETS[name].note}")
+    lines += ["", "What to know of the data:", "", *notes]
+    return "\n".join(lines) + "\n"
+
+
+_EXTRA = {
+    "bound": "",
+    "test_error": " The random votes (smv) err by their expectation.",
+    "train_seconds": " Seconds of one processor core; the published ones are from another machine, so only their "
+    "ratios compare.",
+}
