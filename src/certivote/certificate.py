@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
 from typing import Any, get_args, get_origin
 
-__all__ = ["SCHEMA_VERSION", "Certificate", "Sample", "percent_up"]
+__all__ = ["SCHEMA_VERSION", "Certificate", "Payment", "Sample", "percent_up"]
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 
 def percent_up(value: float, places: int = 2) -> str:
@@ -21,6 +21,23 @@ def percent_up(value: float, places: int = 2) -> str:
     '4.94 %'
     """
     return f"{(Decimal(value) * 100).quantize(Decimal(1).scaleb(-places), rounding=ROUND_CEILING)} %"
+
+
+@dataclass(frozen=True)
+class Payment:
+    """One item of what a bound pays for, in nats.
+
+    Attributes
+    ----------
+    what : str
+        ``draw``, or ``weights`` where none are drawn: for what was learned. ``occam``: for a level that depends on the
+        draw (dis-b). ``prior``: for choosing among hyper-priors. ``grid``: for several draws and orders. ``constant``:
+        Maurer's. ``confidence``: for delta, as divided among the samples.
+    nats : float
+    """
+
+    what: str
+    nats: float
 
 
 @dataclass(frozen=True)
@@ -44,14 +61,22 @@ class Sample:
     penalty, confidence : float
         Nats: what the theorem charges for having learned the weights, and for holding with probability
         ``1 - (delta - risk_delta)``.
+    payments : tuple of Payment
+        The same sum, item by item.
     bound : float
         Upper bound on the error of this sample's vote.
     distribution : {"dirichlet", "categorical"}
         What ``alpha`` and ``beta`` are.
     alpha, beta : tuple of float
         Dirichlet parameters of the hyper-posterior and the hyper-prior, one a voter; or posterior and prior weights.
+    prior_weight : float
+        Weight of this hyper-prior among those that were to choose from; 1 if it was the only one.
+    order : float or None
+        Order of the Rényi divergence, for dis-v.
     log_weights : tuple of float
         Logarithms of the weights that were drawn; empty where none were.
+    draw : int
+        Which of the draws, counted from 0, this is.
     teaching_rows : int
         Rows that taught the voters.
     copies, copies_of_teaching_rows : int
@@ -70,11 +95,15 @@ class Sample:
     risk_delta: float
     penalty: float
     confidence: float
+    payments: tuple[Payment, ...]
     bound: float
     distribution: str
     alpha: tuple[float, ...]
     beta: tuple[float, ...]
+    prior_weight: float
+    order: float | None
     log_weights: tuple[float, ...]
+    draw: int
     teaching_rows: int
     copies: int
     copies_of_teaching_rows: int
@@ -99,21 +128,32 @@ class Certificate:
         How the bound was made, where it is proved, and whose error it bounds.
     loss : {"plurality", "half-weight"}
         What counts as an error.
-    split : {"none", "single", "cross"}
+    split : str
+        ``none``, ``single``, ``cross``, or the number of folds.
     vacuous : bool
         Whether the bound says nothing (it is 1 or more).
     average_bound : float or None
-        With ``split="cross"``, the bound on the average error of the two votes (Theorem 8 or 9).
+        With several parts, the bound on the average error of their votes (for two, Theorem 8 or 9).
     deployed : int
         Which entry of ``parts`` is the deployed vote.
     shares : tuple of float
-        The weights tau and 1 - tau of the parts in the average.
+        The weights of the parts in the average.
     remarks : tuple of str
         What a reader of this certificate should know besides.
     order : float or None
         Order of the Rényi divergence, for dis-v.
+    orders : tuple of float
+        The orders that were to choose from.
+    n_draws : int
+        Votes that were drawn, each at its part of delta; the one with the smallest bound was kept.
+    gamma_atoms, gamma_scales : tuple of (place, weight)
+        The price list of dis-b, see :class:`certivote.maths.occam.Gamma`.
     constant : {"paper", "exact"}
         ``2 sqrt(n)`` or Maurer's constant itself.
+    prior : str
+        How the hyper-prior was chosen.
+    choices : tuple of str
+        What ``method="auto"`` chose, and from what.
     solver : str
     classes : tuple of str
     parts : tuple of Sample
@@ -135,7 +175,13 @@ class Certificate:
     deployed: int
     shares: tuple[float, ...]
     order: float | None
+    orders: tuple[float, ...]
+    n_draws: int
+    gamma_atoms: tuple[tuple[float, ...], ...]
+    gamma_scales: tuple[tuple[float, ...], ...]
     constant: str
+    prior: str
+    choices: tuple[str, ...]
     solver: str
     classes: tuple[str, ...]
     parts: tuple[Sample, ...]
@@ -161,13 +207,15 @@ class Certificate:
             raise ValueError(f"Not a certificate: the text is not JSON ({error}).") from error
         if not isinstance(record, dict) or "schema_version" not in record:
             raise ValueError("Not a certificate: the JSON has no schema_version.")
-        if record["schema_version"] != SCHEMA_VERSION:
-            raise ValueError(
-                f"The certificate has schema version {record['schema_version']}; this certivote reads version "
-                f"{SCHEMA_VERSION}. Install the version of certivote that wrote it, or a newer one."
-            )
         if not isinstance(record.get("parts"), list):
             raise ValueError("Not a certificate: 'parts' must be a list.")
+        if record["schema_version"] == 1:
+            record = _from_version_1(record)
+        if record["schema_version"] != SCHEMA_VERSION:
+            raise ValueError(
+                f"The certificate has schema version {record['schema_version']}; this certivote reads versions 1 to "
+                f"{SCHEMA_VERSION}. Install the version of certivote that wrote it, or a newer one."
+            )
         parts = tuple(_build(Sample, part, f"parts[{i}]") for i, part in enumerate(record["parts"]))
         return _build(cls, {**record, "parts": parts}, "certificate")
 
@@ -180,8 +228,9 @@ class Certificate:
             ("observed errors", _observed(sample)),
             ("method", f"{self.method}, {self.theorem}"),
             ("what is certified", f"{self.certified}; loss: {self.loss}; constant: {self.constant}"),
-            ("penalty", f"{sample.penalty:.2f} nats for the weights + {sample.confidence:.2f} nats for confidence"),
+            ("paid", _paid(sample)),
             ("voters", f"{len(sample.alpha):,}, taught on {sample.teaching_rows:,} rows; split: {self.split}"),
+            ("hyper-prior", self.prior),
             ("copies", _copies(sample)),
             (
                 "for comparison",
@@ -190,8 +239,11 @@ class Certificate:
             ),
         ]
         if self.average_bound is not None:
-            own = " and ".join(percent_up(part.bound) for part in self.parts)
-            rows.insert(1, ("both votes", f"average at most {percent_up(self.average_bound)}; each on its own: {own}"))
+            own = ", ".join(percent_up(part.bound) for part in self.parts)
+            rows.insert(1, ("all votes", f"average at most {percent_up(self.average_bound)}; each on its own: {own}"))
+        if self.n_draws > 1:
+            rows.append(("draws", f"the best of {self.n_draws}, each paid for"))
+        rows.extend(("chosen", choice) for choice in self.choices)
         rows.extend(("note", remark) for remark in self.remarks)
         width = max(len(name) for name, _ in rows) + 2
         table = "\n".join(f"  {name:<{width}}{value}" for name, value in rows)
@@ -236,6 +288,11 @@ def _observed(sample: Sample) -> str:
     return f"{sample.errors:,} of {sample.n:,} certified rows ({sample.errors / sample.n:.2%})"
 
 
+def _paid(sample: Sample) -> str:
+    items = [f"{payment.what} {payment.nats:.2f}" for payment in sample.payments if payment.nats]
+    return f"{sample.penalty + sample.confidence:.2f} nats: " + ", ".join(items)
+
+
 def _copies(sample: Sample) -> str:
     if not sample.copies and not sample.copies_of_teaching_rows:
         return "no two rows are equal"
@@ -243,6 +300,29 @@ def _copies(sample: Sample) -> str:
         f"{sample.copies:,} certified rows equal an earlier one, {sample.copies_of_teaching_rows:,} equal a teaching "
         "row (all counted)"
     )
+
+
+def _from_version_1(record: dict[str, Any]) -> dict[str, Any]:
+    """Version 1 had one hyper-prior, one order and one draw."""
+    order = record.get("order")
+    newer = {"prior_weight": 1.0, "order": order, "draw": 0}
+    parts = []
+    for part in record["parts"]:
+        if not isinstance(part, dict):
+            raise ValueError("Not a certificate: 'parts' must hold objects.")
+        payments = [{"what": "weights", "nats": part.get("penalty")}, {"what": "rest", "nats": part.get("confidence")}]
+        parts.append({**part, **newer, "payments": payments})
+    return {
+        **record,
+        "schema_version": 2,
+        "orders": [] if order is None else [order],
+        "n_draws": 1,
+        "gamma_atoms": [],
+        "gamma_scales": [],
+        "prior": "given",
+        "choices": [],
+        "parts": parts,
+    }
 
 
 def _build(kind: type[Any], record: Any, where: str) -> Any:
@@ -262,6 +342,8 @@ def _typed(value: Any, kind: Any, where: str) -> Any:
         if not isinstance(value, list | tuple):
             raise ValueError(f"Not a certificate: {where} must be a list.")
         return tuple(_typed(v, get_args(kind)[0], f"{where}[{i}]") for i, v in enumerate(value))
+    if isinstance(kind, type) and dataclasses.is_dataclass(kind):
+        return value if isinstance(value, kind) else _build(kind, value, where)
     kinds = get_args(kind) or (kind,)
     if type(value) is int and float in kinds:
         return float(value)

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certivote._version import __version__
-from certivote.bounds import holdout, sample_bound
-from certivote.certificate import SCHEMA_VERSION, Certificate, Sample
-from certivote.learn import SOLVERS, Problem, Tick
+from certivote.bounds import holdout, log_constant, sample_bound
+from certivote.certificate import SCHEMA_VERSION, Certificate, Payment, Sample
+from certivote.forms import BinomialForm, average_of_bounds
+from certivote.learn import SOLVERS, Problem, Tick, expected_bound
 from certivote.maths import dirichlet
 from certivote.maths.beta_tail import half_tail
 from certivote.methods import METHODS, Method, Setting
@@ -19,7 +20,7 @@ from certivote.risks import Labels, Loss, count_errors
 from certivote.split import Split
 from certivote.votes import Votes, fixed_point, plurality
 
-__all__ = ["Ballot", "Plan", "certify"]
+__all__ = ["Ballot", "HyperPrior", "Plan", "certify"]
 
 Array = NDArray[np.float64]
 
@@ -28,20 +29,54 @@ _SIMULATED = 200_000
 
 
 @dataclass(frozen=True)
+class HyperPrior:
+    """Dirichlet parameters, and the weight of this hyper-prior among those that the learner may choose from."""
+
+    beta: Array
+    weight: float = 1.0
+
+
+@dataclass(frozen=True)
 class Plan:
-    """Everything that must be fixed before the certified rows are looked at."""
+    """Everything that must be fixed before the certified rows are looked at.
+
+    Attributes
+    ----------
+    setting : Setting
+        Of the whole certificate; its order and its prior_nats are set for each candidate.
+    shares : tuple of float
+        One a sample: its weight in the average.
+    orders : tuple of float
+        Orders of the Rényi divergence that the learner may choose from; each has its part of delta.
+    n_draws : int
+        Votes drawn, each at its part of delta, of which the one with the smallest bound is kept.
+    prior, choices : str and tuple of str
+        How the hyper-prior came about, and what was chosen automatically, for the record.
+    """
 
     method: str
     loss: Loss
-    split: Split
+    split: Split | int
     setting: Setting
     shares: tuple[float, ...]
     solver: str
+    orders: tuple[float, ...] = (1.5,)
+    n_draws: int = 1
+    prior: str = "given"
+    choices: tuple[str, ...] = ()
 
     @property
-    def sample_setting(self) -> Setting:
-        """The setting of one sample: delta is divided among them."""
-        return replace(self.setting, delta=self.setting.delta / len(self.shares))
+    def sample_delta(self) -> float:
+        """What one sample may spend: delta is divided among them."""
+        return self.setting.delta / len(self.shares)
+
+    def candidates(self) -> list[Setting]:
+        """The settings that the learner may choose from, each with what is left of delta for one draw."""
+        method = METHODS[self.method]
+        orders = self.orders if method.uses_order else self.orders[:1]
+        draws = self.n_draws if method.certified == "the drawn vote" else 1
+        delta = self.sample_delta / (draws * len(orders))
+        return [replace(self.setting, delta=delta, order=order) for order in orders]
 
 
 @dataclass(frozen=True)
@@ -50,9 +85,19 @@ class Ballot:
 
     votes: Votes
     labels: Labels
-    beta: Array
+    priors: tuple[HyperPrior, ...]
     teaching_rows: int
     copies: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class _Learned:
+    """What was chosen before the draw."""
+
+    parameters: Array
+    prior: Array
+    prior_weight: float
+    setting: Setting
 
 
 @dataclass(frozen=True)
@@ -108,42 +153,71 @@ def _certify_one(
     weights : array
         The fixed-point weights of the certified vote; for the random vote, the Dirichlet parameters it draws with.
     """
-    method, setting = METHODS[plan.method], plan.sample_setting
-    votes, labels, beta, n = ballot.votes, ballot.labels, ballot.beta, ballot.votes.n_rows
-    prior = beta if method.distribution == "dirichlet" else beta / beta.sum()
-    problem = Problem(votes, labels, plan.loss, prior, method, setting)
-    learned = SOLVERS[plan.solver](problem, training_rng, tick) if method.learns else prior
+    learned = _learn(plan, ballot, training_rng, tick)
+    drawn = METHODS[plan.method].certified == "the drawn vote"
+    attempts = [_attempt(plan, ballot, learned, draw_rng, k) for k in range(plan.n_draws if drawn else 1)]
+    return min(attempts, key=lambda attempt: attempt[0].bound)
+
+
+def _learn(plan: Plan, ballot: Ballot, rng: np.random.Generator, tick: Tick) -> _Learned:
+    """The best of all candidates, by the expected bound: hyper-priors, and orders of the Rényi divergence."""
+    method = METHODS[plan.method]
+    priors = ballot.priors
+    if method.distribution == "categorical":
+        # Its prior is over voters: the concentration does not enter, and there is nothing to choose.
+        priors = (HyperPrior(priors[0].beta / priors[0].beta.sum()),)
+    options = []
+    for prior in priors:
+        for candidate in plan.candidates():
+            setting = replace(candidate, prior_nats=-math.log(prior.weight))
+            problem = Problem(ballot.votes, ballot.labels, plan.loss, prior.beta, method, setting)
+            found = SOLVERS[plan.solver](problem, rng, tick) if method.learns else prior.beta
+            options.append((problem, _Learned(found, prior.beta, prior.weight, setting)))
+    if len(options) == 1:
+        return options[0][1]
+    return min(options, key=lambda option: expected_bound(option[0], option[1].parameters))[1]
+
+
+def _attempt(
+    plan: Plan, ballot: Ballot, learned: _Learned, draw_rng: np.random.Generator, number: int
+) -> tuple[Sample, Array]:
+    """One draw, where the method draws, and its certificate."""
+    method, setting = METHODS[plan.method], learned.setting
+    votes, labels, n = ballot.votes, ballot.labels, ballot.votes.n_rows
+    parameters = learned.parameters
     log_weights: Array = np.empty(0)
     if method.certified == "the drawn vote":
-        log_weights, _, _ = dirichlet.draw(learned, draw_rng)
+        log_weights, _, _ = dirichlet.draw(parameters, draw_rng)
         weights = fixed_point(log_weights)
     elif method.certified == "the random vote":
-        weights = learned
+        weights = parameters
     else:
         # The bounds of the mean vote hold for all weights at once, so also for those that are deployed.
-        learned = weights = fixed_point(np.log(learned))
+        parameters = weights = fixed_point(np.log(parameters))
     evidence = _evidence(method, plan.loss, setting, votes, labels, weights, draw_rng)
     paid = replace(setting, delta=setting.delta - evidence.risk_delta)
-    if method.drawn_penalty is not None:
-        penalty = method.drawn_penalty(learned, prior, log_weights)[0]
-    else:
-        penalty = method.penalty(learned, prior, paid)[0]
+    penalty = _penalty(method, parameters, learned.prior, log_weights, paid)
     confidence = method.confidence(n, paid)
-    prior_errors = count_errors(votes.masses(fixed_point(np.log(beta / beta.sum()))), labels, plan.loss)
+    central = ballot.priors[0].beta
+    prior_errors = count_errors(votes.masses(fixed_point(np.log(central / central.sum()))), labels, plan.loss)
     sample = Sample(
         n=n,
         errors=evidence.errors,
         risks=evidence.risks,
-        delta=setting.delta,
+        delta=plan.sample_delta,
         risk_draws=evidence.risk_draws,
         risk_delta=evidence.risk_delta,
         penalty=penalty,
         confidence=confidence,
+        payments=_payments(plan, learned, parameters, log_weights, paid, n),
         bound=method.form.bound(evidence.risks, penalty, confidence, n),
         distribution=method.distribution,
-        alpha=tuple(learned.tolist()),
-        beta=tuple(prior.tolist()),
+        alpha=tuple(parameters.tolist()),
+        beta=tuple(learned.prior.tolist()),
+        prior_weight=learned.prior_weight,
+        order=setting.order if method.uses_order else None,
         log_weights=tuple(log_weights.tolist()),
+        draw=number,
         teaching_rows=ballot.teaching_rows,
         copies=ballot.copies[0],
         copies_of_teaching_rows=ballot.copies[1],
@@ -151,6 +225,33 @@ def _certify_one(
         holdout_bound=holdout(prior_errors, n, plan.setting.delta),
     )
     return sample, weights
+
+
+def _penalty(method: Method, parameters: Array, prior: Array, log_weights: Array, setting: Setting) -> float:
+    if method.drawn_penalty is not None:
+        return method.drawn_penalty(parameters, prior, log_weights, setting)[0]
+    return method.penalty(parameters, prior, setting)[0]
+
+
+def _payments(
+    plan: Plan, learned: _Learned, parameters: Array, log_weights: Array, paid: Setting, n: int
+) -> tuple[Payment, ...]:
+    """Penalty and confidence, item by item. For reading: rounded like any sum of floats."""
+    method = METHODS[plan.method]
+    alone = replace(paid, prior_nats=0.0)
+    penalty = _penalty(method, parameters, learned.prior, log_weights, paid)
+    weights = _penalty(method, parameters, learned.prior, log_weights, alone)
+    items = {"draw" if len(log_weights) else "weights": weights}
+    if method.name == "dis-b":
+        ratio = dirichlet.log_ratio(parameters, learned.prior, log_weights)
+        items = {"draw": ratio, "occam": weights - ratio}
+    items["prior"] = penalty - weights
+    undivided = method.confidence(n, replace(alone, delta=paid.delta * plan.sample_delta / learned.setting.delta))
+    items["grid"] = method.confidence(n, paid) - undivided
+    constant = 0.0 if isinstance(method.form, BinomialForm) else log_constant(n, paid.constant)
+    items["constant"] = constant
+    items["confidence"] = undivided - constant
+    return tuple(Payment(what, nats) for what, nats in items.items())
 
 
 def _evidence(
@@ -209,7 +310,10 @@ def _assemble(plan: Plan, samples: list[Sample], classes: NDArray[Any], provisos
     if len(samples) > 1:
         theorem = f"{method.theorem} at delta/{len(samples)} on its own part (the average: {method.cross_theorem})"
         accounts = [(sample.risks, sample.penalty, sample.confidence, sample.n) for sample in samples]
-        average = method.form.average(accounts, plan.shares)
+        if plan.setting.constant == "paper":
+            average = method.form.average(accounts, plan.shares)
+        else:
+            average = average_of_bounds(method.form, accounts, plan.shares)
     bound = samples[deployed].bound
     return Certificate(
         schema_version=SCHEMA_VERSION,
@@ -218,15 +322,21 @@ def _assemble(plan: Plan, samples: list[Sample], classes: NDArray[Any], provisos
         certified=method.certified,
         theorem=theorem,
         loss=plan.loss,
-        split=plan.split,
+        split=str(plan.split),
         delta=plan.setting.delta,
         bound=bound,
         vacuous=bound >= 1.0,
         average_bound=average,
         deployed=deployed,
         shares=plan.shares,
-        order=plan.setting.order if method.uses_order else None,
+        order=samples[deployed].order,
+        orders=plan.orders if method.uses_order else (),
+        n_draws=plan.n_draws if method.certified == "the drawn vote" else 1,
+        gamma_atoms=plan.setting.gamma.atoms if method.name == "dis-b" else (),
+        gamma_scales=plan.setting.gamma.scales if method.name == "dis-b" else (),
         constant=plan.setting.constant,
+        prior=plan.prior,
+        choices=plan.choices,
         solver=plan.solver,
         classes=tuple(str(label) for label in classes),
         parts=tuple(samples),

@@ -1,7 +1,7 @@
 """The scikit-learn estimator: it validates, splits, asks the parts below for votes and certificates, and predicts."""
 
 from collections.abc import Sequence
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,8 +14,10 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 from certivote.certify import Plan, certify
 from certivote.learn import SOLVERS
 from certivote.maths.dirichlet import draw_rows
+from certivote.maths.occam import Gamma
 from certivote.methods import METHODS, Setting
 from certivote.prepare import Prepared, prepare
+from certivote.priors import staying_price
 from certivote.progress import Stage, progress
 from certivote.split import rows_digest
 from certivote.voters import VoterSet, resolve_voters
@@ -35,34 +37,48 @@ class CertifiedVoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
 
     Parameters
     ----------
-    method : str, default="dis-r"
-        The bound to minimise and to certify by, and with it whose error is certified. One vote, drawn once: ``dis-r``
-        (by the density ratio at the draw, Theorems 6 and 8), ``dis-v`` (by a Rényi divergence, Theorems 7 and 9). A
-        randomised predictor that draws a vote for every case: ``smv-exact``, ``smv-mc`` (Theorem 5). The vote with the
-        learned weights themselves, by a surrogate: ``fo``, ``so``, ``bin``, and for two classes ``c-bound``. The vote
-        with the prior's weights, by Clopper-Pearson: ``holdout``.
-    voters : {"forest", "stumps"}, voter set or list of classifiers, default="forest"
-        Who votes. See :mod:`certivote.voters`; a list may hold fitted and unfitted classifiers.
-    split : {"single", "none", "cross"}, default="single"
+    method : str, default="auto"
+        The bound to minimise and to certify by, and with it whose error is certified. ``auto`` is ``dis-b`` with
+        everything below that is left at "auto" chosen by looking at the teaching rows and the number of rows only, so
+        that it certifies once with full ``delta``; ``certificate_.choices`` records it.
+        One vote, drawn once: ``dis-b`` (by the binomial tail, Occam's hammer), ``dis-r`` (by the density ratio at the
+        draw, Theorems 6 and 8), ``dis-v`` (by a Rényi divergence, Theorems 7 and 9). A randomised predictor that draws
+        a vote for every case: ``smv-exact``, ``smv-mc`` (Theorem 5). The vote with the learned weights themselves, by a
+        surrogate: ``fo``, ``so``, ``bin``, and for two classes ``c-bound``. The vote with the prior's weights, by
+        Clopper-Pearson: ``holdout``.
+    voters : {"auto", "mixed", "forest", "stumps"}, voter set or list of classifiers, default="auto"
+        Who votes. See :mod:`certivote.voters`; a list may hold fitted and unfitted classifiers. ``auto``: ``mixed``
+        with ``method="auto"``, a forest otherwise.
+    split : {"single", "none", "cross"} or int, default="single"
         ``single``: voters from one part, certificate on the other. ``none``: certificate on all rows, for voters that
         need none (stumps with declared ranges, fitted classifiers). ``cross``: both ways round, as the paper does; the
-        vote with the smaller bound is deployed.
+        vote with the smaller bound is deployed. A number of folds: the same with voters from all folds but one.
     loss : {"plurality", "half-weight"}, default="plurality"
         What counts as an error: a wrong answer; or, as in the paper's tables, a wrong half of the weight.
     delta : float in (0, 1), default=0.05
         Probability with which the certificate may fail.
-    prior : float or array-like of shape (n_voters,), default=0.5
-        Concentration of the Dirichlet hyper-prior. Must be chosen without looking at the certified rows.
+    prior : float, array-like of shape (n_voters,), "informed" or "auto", default="auto"
+        The Dirichlet hyper-prior, chosen without looking at the certified rows. A number: the parameter of every voter.
+        ``informed``: concentrated at weights learned from votes on teaching rows that the voters had not seen.
+        ``auto``: with ``method="auto"`` and a teaching part, informed; otherwise the best of a sparse, a flat and a
+        concentrated one, for which ln 3 nats are paid.
     solver : {"lbfgs", "adam"}, default="lbfgs"
         Full-batch optimiser of the expected bound, or the paper's Algorithm 1.
-    teach_share : float in (0, 1), default=0.5
-        Share of the rows that teach the voters (with ``cross``, the voters of the first vote).
+    teach_share : float in (0, 1) or "auto", default="auto"
+        Share of the rows that teach the voters (with ``cross``, the voters of the first vote). ``auto``: one half; with
+        ``method="auto"`` and ``split="single"``, what the learning curve of the first 30 % of the rows suggests.
     tau : float in [0, 1], default=0.5
         With ``cross``, the weight of the first vote in the average certificate.
-    renyi_order : float greater than 1, default=1.5
-        The order lambda of dis-v.
-    constant : {"paper", "exact"}, default="paper"
-        ``2 sqrt(n)`` as in the paper's theorems, or the smaller constant of Maurer that it bounds.
+    renyi_order : float greater than 1, or a sequence of them, default=1.5
+        The order lambda of dis-v. Of several the best is taken, each at its part of delta.
+    n_draws : int, default=1
+        Votes to draw, each at its part of delta; the one with the smallest certificate is kept.
+    gamma : "auto" or sequence of (nats, weight), default="auto"
+        Price list of dis-b: a weight for each number of nats that the draw may cost, fixed without looking at the
+        certified rows; what the weights leave, at least 5 %, is spread over all costs. ``auto``: 95 % on staying at an
+        informed prior, half on staying at another.
+    constant : {"exact", "paper"}, default="exact"
+        Maurer's constant itself and every delta divided in the best way, or ``2 sqrt(n)`` and halves as in the paper.
     random_state : int, RandomState instance or None, default=None
         Seed of the split, the voters, the training and the draw, which get streams of their own. Trying several seeds
         and keeping the best certificate voids it.
@@ -93,21 +109,23 @@ class CertifiedVoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     >>> from certivote import CertifiedVoteClassifier
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> clf = CertifiedVoteClassifier(random_state=0).fit(X, y)
-    >>> clf.certificate_.bound < 0.2
+    >>> clf.certificate_.bound < 0.1
     True
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "method": [StrOptions(set(METHODS))],
-        "voters": [StrOptions({"forest", "stumps"}), VoterSet, list, tuple],
-        "split": [StrOptions({"none", "single", "cross"})],
+        "method": [StrOptions({"auto", *METHODS})],
+        "voters": [StrOptions({"auto", "mixed", "forest", "stumps"}), VoterSet, list, tuple],
+        "split": [StrOptions({"none", "single", "cross"}), Interval(Integral, 2, None, closed="left")],
         "loss": [StrOptions({"plurality", "half-weight"})],
         "delta": [Interval(Real, 0, 1, closed="neither")],
-        "prior": [Interval(Real, 0, None, closed="neither"), "array-like"],
+        "prior": [StrOptions({"auto", "informed"}), Interval(Real, 0, None, closed="neither"), "array-like"],
         "solver": [StrOptions(set(SOLVERS))],
-        "teach_share": [Interval(Real, 0, 1, closed="neither")],
+        "teach_share": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="neither")],
         "tau": [Interval(Real, 0, 1, closed="both")],
-        "renyi_order": [Interval(Real, 1, None, closed="neither")],
+        "renyi_order": [Interval(Real, 1, None, closed="neither"), "array-like"],
+        "n_draws": [Interval(Integral, 1, None, closed="left")],
+        "gamma": [StrOptions({"auto"}), "array-like"],
         "constant": [StrOptions({"paper", "exact"})],
         "random_state": ["random_state"],
         "verbose": ["boolean"],
@@ -115,18 +133,20 @@ class CertifiedVoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
 
     def __init__(
         self,
-        method: str = "dis-r",
-        voters: Any = "forest",
-        split: str = "single",
+        method: str = "auto",
+        voters: Any = "auto",
+        split: str | int = "single",
         loss: str = "plurality",
         *,
         delta: float = 0.05,
-        prior: float | ArrayLike = 0.5,
+        prior: str | float | ArrayLike = "auto",
         solver: str = "lbfgs",
-        teach_share: float = 0.5,
+        teach_share: str | float = "auto",
         tau: float = 0.5,
-        renyi_order: float = 1.5,
-        constant: str = "paper",
+        renyi_order: float | ArrayLike = 1.5,
+        n_draws: int = 1,
+        gamma: str | ArrayLike = "auto",
+        constant: str = "exact",
         random_state: int | np.random.RandomState | None = None,
         verbose: bool = False,
     ):
@@ -140,6 +160,8 @@ class CertifiedVoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         self.teach_share = teach_share
         self.tau = tau
         self.renyi_order = renyi_order
+        self.n_draws = n_draws
+        self.gamma = gamma
         self.constant = constant
         self.random_state = random_state
         self.verbose = verbose
@@ -163,28 +185,44 @@ class CertifiedVoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             return self._learn(self._prepare(X, y, [self.method], stage), stage)
 
     def _prepare(self, X: Any, y: ArrayLike, methods: Sequence[str], stage: Stage) -> Prepared:
-        voters = resolve_voters(self.voters)
+        voters = self._voter_set()
         X, y = self._checked(voters, X, y)
+        share: Any = self.teach_share
+        if isinstance(share, str):
+            share = None if self.method == "auto" else 0.5
         return prepare(
             X,
             y,
             voters,
-            methods,
-            split=self.split,  # type: ignore[arg-type]  # checked by _parameter_constraints
-            teach_share=self.teach_share,
-            prior=self.prior,
+            ["dis-b" if method == "auto" else method for method in methods],
+            split=self._split(),
+            teach_share=share,
+            prior="informed" if self._is_informed() else self.prior,
+            loss=self.loss,  # type: ignore[arg-type]  # checked by _parameter_constraints
+            delta=self.delta,
             random_state=self.random_state,
             stage=stage,
         )
 
     def _learn(self, prepared: Prepared, stage: Stage) -> "CertifiedVoteClassifier":
+        split = self._split()
+        if isinstance(split, int):
+            shares = (1.0 / split,) * split
+        else:
+            shares = (self.tau, 1.0 - self.tau) if split == "cross" else (1.0,)
+        orders = tuple(float(order) for order in np.atleast_1d(self.renyi_order))
+        constant: Any = self.constant
         plan = Plan(
-            method=self.method,
+            method="dis-b" if self.method == "auto" else self.method,
             loss=self.loss,  # type: ignore[arg-type]
-            split=self.split,  # type: ignore[arg-type]
-            setting=Setting(self.delta, self.renyi_order, self.constant),  # type: ignore[arg-type]
-            shares=(self.tau, 1.0 - self.tau) if self.split == "cross" else (1.0,),
+            split=split,
+            setting=Setting(self.delta, orders[0], constant, gamma=self._price_list()),
+            shares=shares,
             solver=self.solver,
+            orders=orders,
+            n_draws=self.n_draws,
+            prior=prepared.prior,
+            choices=prepared.choices,
         )
         tick = stage.begin(f"learning the weights by {plan.solver}")
         certificate, weights = certify(
@@ -196,6 +234,24 @@ class CertifiedVoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         self._prediction_seed = prepared.prediction_seed()
         return self
 
+    def _voter_set(self) -> VoterSet:
+        if isinstance(self.voters, str) and self.voters == "auto":
+            return resolve_voters("mixed" if self.method == "auto" else "forest")
+        return resolve_voters(self.voters)
+
+    def _split(self) -> Any:
+        return self.split if isinstance(self.split, str) else int(self.split)
+
+    def _is_informed(self) -> bool:
+        if not isinstance(self.prior, str):
+            return False
+        return self.prior == "informed" or (self.method == "auto" and self.split != "none")
+
+    def _price_list(self) -> Gamma:
+        if isinstance(self.gamma, str):
+            return staying_price(self.prior if not self._is_informed() else "informed")
+        return Gamma.mixture(tuple((float(nats), float(weight)) for nats, weight in np.asarray(self.gamma)))
+
     def predict_proba(self, X: Any) -> Array:
         """Vote masses: the weight of the voters behind each class, of shape (n_samples, n_classes).
 
@@ -204,7 +260,7 @@ class CertifiedVoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         can be repeated, and another one draws afresh.
         """
         check_is_fitted(self)
-        voters = resolve_voters(self.voters)
+        voters = self._voter_set()
         if voters.keeps_frames and _is_frame(X):
             validate_data(self, X, reset=False, skip_check_array=True)
         else:
@@ -238,7 +294,7 @@ class CertifiedVoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         try:
-            voters = resolve_voters(self.voters)
+            voters = self._voter_set()
         except ValueError:
             return tags
         checks = voters.input_checks

@@ -11,7 +11,7 @@ from certivote.bounds import add_up, average_bound, c_bound, check_shares, momen
 from certivote.maths.binary_kl import kl_inverse_upper_derivatives
 from certivote.maths.binomial import binomial_upper
 
-__all__ = ["Account", "BinomialForm", "CForm", "Form", "KlForm"]
+__all__ = ["Account", "BinomialForm", "CForm", "Form", "KlForm", "average_of_bounds"]
 
 
 Account = tuple[Sequence[float], float, float, int]
@@ -83,18 +83,24 @@ class CForm:
 
 @dataclass(frozen=True)
 class BinomialForm:
-    """Clopper-Pearson at level ``exp(-confidence)``, for a vote that learned nothing from the sample."""
+    """The Clopper-Pearson limit at level ``exp(-(penalty + confidence))``."""
 
     def bound(self, risks: Sequence[float], penalty: float, confidence: float, n: int) -> float:
-        return float(binomial_upper(round(risks[0] * n), n, -confidence))
+        return float(binomial_upper(round(risks[0] * n), n, -add_up(penalty, confidence)))
 
     def average(self, accounts: Sequence[Account], shares: Sequence[float]) -> float:
-        check_shares(shares)
-        own = [self.bound(*account) for account in accounts]
-        return math.fsum(share * bound for share, bound in zip(shares, own, strict=True)) * (1 + 4e-16)
+        return average_of_bounds(self, accounts, shares)
 
     def slopes(self, risks: Any, penalty: float, confidence: float, n: int) -> tuple[float, Any, float]:
-        raise NotImplementedError("A vote that learns nothing has nothing to train.")
+        # The Chernoff limit at the same level: above it by little, and smooth.
+        return KlForm().slopes(risks, penalty, confidence, n)
+
+
+def average_of_bounds(form: Form, accounts: Sequence[Account], shares: Sequence[float]) -> float:
+    """A bound on the average of the votes: the average of their bounds."""
+    check_shares(shares)
+    own = [form.bound(*account) for account in accounts]
+    return math.fsum(share * bound for share, bound in zip(shares, own, strict=True)) * (1 + 4e-16)
 
 
 def _inverse(risk: float, nats: float, n: int) -> tuple[float, float, float]:

@@ -21,7 +21,7 @@ from certivote.methods import Method, Setting
 from certivote.risks import Labels, Loss, SmoothRisk, drawn_risk
 from certivote.votes import LinearMap, Votes
 
-__all__ = ["SOLVERS", "Problem", "Tick"]
+__all__ = ["SOLVERS", "Problem", "Tick", "expected_bound"]
 
 Array = NDArray[np.float64]
 Draw = tuple[Array, Array, Array]
@@ -72,9 +72,9 @@ def lbfgs(problem: Problem, rng: np.random.Generator, tick: Tick) -> Array:
     """Full-batch L-BFGS on the expected bound.
 
     The expected risk and the expected penalty are smooth functions of the parameters with exact gradients, but the
-    bound has two kinds of minimum: near the prior, and far from it with concentrated weights. The best start of each
-    kind is polished, and the better result kept. Where the method trains on several draws (smv-mc), their uniform
-    numbers are fixed, which makes that risk smooth too.
+    bound has two kinds of minimum: near the prior, and far from it with concentrated weights. The best start of
+    each kind is polished, and the better result kept, or the prior itself where learning does not pay. Where the
+    method trains on several draws (smv-mc), their uniform numbers are fixed, which makes that risk smooth too.
     """
     # The starts come first: they have a vote matrix of their own, which is gone when the risk makes its.
     families = _starts(problem)
@@ -91,13 +91,21 @@ def lbfgs(problem: Problem, rng: np.random.Generator, tick: Tick) -> Array:
             objective, x, jac=True, method="L-BFGS-B", bounds=limits, callback=lambda _: tick(), options=options
         )
 
+    stay = _expected_bound(problem, risk, problem.beta)[0]
     results = []
     # The optimiser's own matrices are tiny: threads would spend their time waiting for one another.
     with _thread_pools().limit(limits=1, user_api="blas"):
         for starts in families:
             logs = [np.clip(start, *_LOG_RANGE) for start in starts]
             results.append(descend(min(logs, key=lambda x: objective(x)[0])))
-    return problem.parameters(min(results, key=lambda result: result.fun).x)
+    best = min(results, key=lambda result: result.fun)
+    return problem.beta if stay <= best.fun else problem.parameters(best.x)
+
+
+def expected_bound(problem: Problem, parameters: Array) -> float:
+    """The bound at the expected risk and penalty, to choose between solutions before the draw."""
+    risk = problem.method.risk(problem.votes, problem.labels, problem.loss)
+    return _expected_bound(problem, risk, parameters)[0]
 
 
 @functools.cache
@@ -132,17 +140,18 @@ def _full_batch_risk(problem: Problem, rng: np.random.Generator) -> SmoothRisk:
 def _starts(problem: Problem) -> tuple[list[Array], list[Array]]:
     """Starts near the prior, and far from it in the direction of boosting.
 
-    Dirichlet: ``beta + kappa w`` with ``kappa`` below or above the sum of ``beta``, ``w`` equal weights or the weights
-    after some rounds of boosting. Categorical: the prior itself, and boosted weights mixed with a little of it.
+    Dirichlet: ``beta + kappa w`` with ``kappa`` up to the sum of ``beta`` or well above it, ``w`` equal weights,
+    those of the prior, or the weights after some rounds of boosting. Categorical: the prior itself, and boosted
+    weights mixed with a little of it.
     """
     beta, n_voters = problem.beta, problem.votes.n_voters
     path = _boosting_path(problem.votes.against(problem.labels), n_voters)
-    directions = [np.full(n_voters, 1.0 / n_voters), *path]
+    directions = [np.full(n_voters, 1.0 / n_voters), beta / beta.sum(), *path]
     if problem.method.distribution == "categorical":
-        return [np.log(beta)], [np.log(0.05 * beta + 0.95 * direction) for direction in path or directions]
+        return [np.log(beta)], [np.log(0.05 * beta + 0.95 * direction) for direction in path or directions[:1]]
     floor, total = problem.floor(), beta.sum()
     near = [beta + kappa * total * direction for kappa in (0.1, 0.3, 1.0) for direction in directions]
-    far = [beta + kappa * total * directions[-1] for kappa in (3.0, 10.0, 30.0, 100.0)]
+    far = [beta + kappa * total * directions[-1] for kappa in (3.0, 10.0, 30.0, 100.0, 300.0)]
     return [np.log(alpha - floor) for alpha in (beta, *near)], [np.log(alpha - floor) for alpha in far]
 
 
@@ -224,7 +233,7 @@ def _drawn_bound(problem: Problem, drawn: SmoothRisk, alpha: Array, draw: Draw) 
     log_weights = draw[0]
     weights = np.exp(log_weights)
     risk, risk_in_weights = drawn(weights)
-    penalty, direct, penalty_in_logs = problem.method.drawn_penalty(alpha, problem.beta, log_weights)
+    penalty, direct, penalty_in_logs = problem.method.drawn_penalty(alpha, problem.beta, log_weights, problem.setting)
     value, in_risk, in_penalty = problem.bound(risk, penalty)
     in_logs = in_risk * risk_in_weights * weights + in_penalty * penalty_in_logs
     return value, _through_draw(alpha, draw, in_logs) + in_penalty * direct

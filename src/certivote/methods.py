@@ -12,6 +12,7 @@ from certivote import bounds
 from certivote.bounds import Constant
 from certivote.forms import BinomialForm, CForm, Form, KlForm
 from certivote.maths import categorical, dirichlet
+from certivote.maths.occam import Gamma
 from certivote.risks import (
     Labels,
     Loss,
@@ -37,11 +38,24 @@ BINOMIAL_VOTERS = 100
 
 @dataclass(frozen=True)
 class Setting:
-    """What must be fixed before the certified sample is looked at."""
+    """What must be fixed before the certified sample is looked at.
+
+    Attributes
+    ----------
+    delta, order, constant
+        As the theorems take them.
+    prior_nats : float
+        What the choice of this hyper-prior among several costs: with ``P`` the mixture of hyper-priors ``P_g`` of
+        weight ``w_g``, the ratio and the divergences from ``P`` are at most those from ``P_g`` plus ``-ln w_g``.
+    gamma : Gamma
+        Price list of dis-b.
+    """
 
     delta: float
     order: float
     constant: Constant
+    prior_nats: float = 0.0
+    gamma: Gamma = Gamma.mixture()  # noqa: RUF009  # frozen
 
 
 @dataclass(frozen=True)
@@ -70,7 +84,7 @@ class Method:
         How these become a bound.
     draws : int
         Votes drawn in each step of Algorithm 1; 0 trains on ``risk`` itself.
-    drawn_penalty : (alpha, beta, log_weights) -> (nats, gradient in alpha, gradient in log_weights), optional
+    drawn_penalty : (alpha, beta, log_weights, setting) -> (nats, gradient in alpha and in log_weights), optional
         Penalty at one draw, where the theorem charges that instead of the mean.
     floor : (beta, setting) -> array
         Where the penalty becomes infinite: every parameter must exceed it.
@@ -92,7 +106,7 @@ class Method:
     confidence: Callable[[int, Setting], float]
     form: Form = KlForm()  # noqa: RUF009  # frozen
     draws: int = 0
-    drawn_penalty: Callable[[Array, Array, Array], tuple[float, Array, Array]] | None = None
+    drawn_penalty: Callable[[Array, Array, Array, Setting], tuple[float, Array, Array]] | None = None
     floor: Callable[[Array, Setting], Array] = lambda beta, _: np.zeros_like(beta)
     uses_order: bool = False
     two_classes: bool = False
@@ -104,21 +118,43 @@ def _ratio(n: int, setting: Setting) -> float:
     return bounds.pac_bayes(0.0, bounds.log_constant(n, setting.constant), setting.delta)
 
 
-def _drawn_ratio(alpha: Array, beta: Array, log_weights: Array) -> tuple[float, Array, Array]:
-    value = dirichlet.log_ratio(alpha, beta, log_weights)
+def _drawn_ratio(alpha: Array, beta: Array, log_weights: Array, setting: Setting) -> tuple[float, Array, Array]:
+    value = bounds.add_up(dirichlet.log_ratio(alpha, beta, log_weights), setting.prior_nats)
     return value, dirichlet.log_ratio_gradient(alpha, log_weights), alpha - beta
 
 
-def _hyper_kl(alpha: Array, beta: Array, _: Setting) -> tuple[float, Array]:
-    return dirichlet.kl_divergence(alpha, beta)
+def _drawn_price(alpha: Array, beta: Array, log_weights: Array, setting: Setting) -> tuple[float, Array, Array]:
+    """What Occam's hammer charges at the draw; the gradients are those of the smooth stand-in."""
+    ratio, in_alpha, in_logs = _drawn_ratio(alpha, beta, log_weights, setting)
+    _, slope = setting.gamma.steering_price(ratio)
+    return setting.gamma.price(ratio), slope * in_alpha, slope * in_logs
+
+
+def _hyper_kl(alpha: Array, beta: Array, setting: Setting) -> tuple[float, Array]:
+    value, gradient = dirichlet.kl_divergence(alpha, beta)
+    return bounds.add_up(value, setting.prior_nats), gradient
+
+
+def _price_of_mean(alpha: Array, beta: Array, setting: Setting) -> tuple[float, Array]:
+    """What Occam's hammer charges at the mean log-ratio; staying at the prior has the same ratio at every draw."""
+    if np.array_equal(alpha, beta):
+        return setting.gamma.price(setting.prior_nats), np.zeros_like(alpha)
+    divergence, gradient = _hyper_kl(alpha, beta, setting)
+    value, slope = setting.gamma.steering_price(divergence)
+    return value, slope * gradient
+
+
+def _renyi(alpha: Array, beta: Array, setting: Setting) -> tuple[float, Array]:
+    value, gradient = dirichlet.renyi_divergence(alpha, beta, setting.order)
+    return bounds.add_up(value, setting.prior_nats), gradient
 
 
 def _times(multiple: float) -> Penalty:
     """A multiple of the divergence between the weights and their prior."""
 
-    def penalty(weights: Array, prior: Array, _: Setting) -> tuple[float, Array]:
+    def penalty(weights: Array, prior: Array, setting: Setting) -> tuple[float, Array]:
         value, gradient = categorical.kl_divergence(weights, prior)
-        return multiple * value, multiple * gradient
+        return multiple * bounds.add_up(value, setting.prior_nats), multiple * gradient
 
     return penalty
 
@@ -153,6 +189,19 @@ def _stochastic(name: str, draws: int) -> Method:
 
 _ROWS = (
     Method(
+        name="dis-b",
+        certified="the drawn vote",
+        theorem="Occam's hammer with the binomial tail",
+        cross_theorem="the mean of the bounds of each part",
+        distribution="dirichlet",
+        risk=expected_risk,
+        penalty=_price_of_mean,
+        drawn_penalty=_drawn_price,
+        confidence=lambda _, setting: -math.log(setting.delta),
+        form=BinomialForm(),
+        draws=1,
+    ),
+    Method(
         name="dis-r",
         certified="the drawn vote",
         theorem="Theorem 6",
@@ -171,9 +220,9 @@ _ROWS = (
         cross_theorem="Theorem 9",
         distribution="dirichlet",
         risk=expected_risk,
-        penalty=lambda alpha, beta, setting: dirichlet.renyi_divergence(alpha, beta, setting.order),
+        penalty=_renyi,
         confidence=lambda n, setting: bounds.disintegrated_renyi(
-            0.0, bounds.log_constant(n, setting.constant), setting.delta, setting.order
+            0.0, bounds.log_constant(n, setting.constant), setting.delta, setting.order, setting.constant
         ),
         floor=lambda beta, setting: (setting.order - 1.0) / setting.order * beta,
         draws=1,

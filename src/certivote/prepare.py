@@ -9,15 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing, check_random_state
 
-from certivote.certify import Ballot
+from certivote.certify import Ballot, HyperPrior
+from certivote.informed import informed_weights
 from certivote.methods import METHODS
+from certivote.priors import describe, given_priors, informed_prior
 from certivote.progress import Stage
+from certivote.risks import Loss
 from certivote.split import Fold, Split, count_copies, make_folds, row_keys
+from certivote.teach_share import choose_teach_share
 from certivote.voters import TaughtVoters, VoterSet
 
 __all__ = ["Prepared", "prepare"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -28,19 +30,19 @@ class Prepared:
     taught: tuple[TaughtVoters, ...]
     ballots: tuple[Ballot, ...]
     provisos: tuple[str, ...]
+    prior: str
+    choices: tuple[str, ...]
     entropy: tuple[int, ...]
 
     def learning_streams(self) -> list[tuple[np.random.Generator, np.random.Generator]]:
         """For each ballot, fresh streams for training and for the draw; the same in every call."""
-        children = _children(self.entropy)[2:]
-        return [
-            (np.random.default_rng(children[2 * k]), np.random.default_rng(children[2 * k + 1]))
-            for k in range(len(self.ballots))
-        ]
+        seeds = _Seeds(self.entropy).learning.spawn(2 * len(self.ballots))
+        streams = [np.random.default_rng(seed) for seed in seeds]
+        return list(zip(streams[::2], streams[1::2], strict=True))
 
     def prediction_seed(self) -> int:
         """Seed of the votes that a random predictor draws."""
-        return int(np.random.default_rng(_children(self.entropy)[-1]).integers(2**63))
+        return int(np.random.default_rng(_Seeds(self.entropy).prediction).integers(2**63))
 
 
 def prepare(
@@ -49,40 +51,64 @@ def prepare(
     voters: VoterSet,
     methods: Sequence[str],
     *,
-    split: Split,
-    teach_share: float,
+    split: Split | int,
+    teach_share: float | None,
     prior: Any,
+    loss: Loss,
+    delta: float,
     random_state: Any,
     stage: Stage,
 ) -> Prepared:
-    """Check that voters, methods, classes and split fit together; then split, teach and vote."""
+    """Check that voters, methods, classes and split fit together; then split, teach and vote.
+
+    ``teach_share`` None lets the first rows decide, see :mod:`certivote.teach_share`. The seeds of the voters and of
+    what is learned from teaching rows do not depend on the certified rows.
+    """
     classes = np.unique(np.concatenate([y, np.asarray(voters.known_classes(), dtype=y.dtype)]))
-    _check(voters, methods, classes, split)
+    _check(voters, methods, classes, split, prior)
     entropy = _entropy(random_state)
-    split_seed, voters_seed, *_ = _children(entropy)
-    folds = make_folds(len(y), split, teach_share, np.random.default_rng(split_seed))
+    seeds = _Seeds(entropy)
+    order = np.random.default_rng(seeds.split).permutation(len(y))
+    choices = []
+    # With cross, the rows that a pilot looks at are certified too: nothing may be decided by them.
+    pilot = voters.pilot() if teach_share is None and split == "single" else None
+    if pilot is not None:
+        stage.begin("looking at the learning curve")
+        rng = np.random.default_rng(seeds.pilot)
+        teach_share, reason = choose_teach_share(pilot, X, y, classes, order, loss, delta, rng)
+        choices.append(reason)
+    folds = make_folds(order, split, 0.5 if teach_share is None else teach_share)
     for message in _worries(voters, classes, y, folds):
         warnings.warn(message, UserWarning, stacklevel=5)
     keys = row_keys(X)
     taught, ballots = [], []
-    for fold, seed in zip(folds, voters_seed.spawn(len(folds)), strict=True):
+    for fold, seed in zip(folds, seeds.voters.spawn(len(folds)), strict=True):
+        rng = np.random.default_rng(seed)
         stage.begin(f"teaching the voters on {len(fold.teach):,} rows")
-        learned = voters.teach(_safe_indexing(X, fold.teach), y[fold.teach], classes, np.random.default_rng(seed))
+        rows, labels = _safe_indexing(X, fold.teach), np.searchsorted(classes, y[fold.teach])
+        learned = voters.teach(rows, y[fold.teach], classes, rng)
+        if isinstance(prior, str) and prior == "informed":
+            stage.begin("weighing the voters on rows they have not seen")
+            priors: tuple[HyperPrior, ...] = (informed_prior(informed_weights(learned, rows, labels, loss, rng)),)
+        else:
+            priors = given_priors(prior, learned.n_voters)
         stage.begin(f"{learned.n_voters:,} voters vote on {len(fold.certify):,} rows")
         ballots.append(
             Ballot(
                 votes=learned.votes(_safe_indexing(X, fold.certify)),
                 labels=np.searchsorted(classes, y[fold.certify]),
-                beta=_hyper_prior(prior, learned.n_voters),
+                priors=priors,
                 teaching_rows=len(fold.teach),
                 copies=count_copies(keys, fold),
             )
         )
         taught.append(learned)
-    return Prepared(classes, tuple(taught), tuple(ballots), _provisos(voters, split), entropy)
+    return Prepared(
+        classes, tuple(taught), tuple(ballots), _provisos(voters, split), describe(prior), tuple(choices), entropy
+    )
 
 
-def _check(voters: VoterSet, methods: Sequence[str], classes: NDArray[Any], split: Split) -> None:
+def _check(voters: VoterSet, methods: Sequence[str], classes: NDArray[Any], split: Split | int, prior: Any) -> None:
     name = type(voters).__name__
     if len(classes) < 2:
         raise ValueError(
@@ -99,6 +125,11 @@ def _check(voters: VoterSet, methods: Sequence[str], classes: NDArray[Any], spli
         raise ValueError(
             f"Only binary classification is supported by {name}: the type of the target has {len(classes)} classes. "
             "Use voters='forest' for more than two."
+        )
+    if split == "none" and isinstance(prior, str) and prior == "informed":
+        raise ValueError(
+            "prior='informed' is learned from teaching rows, and split='none' has none. Use split='single', or "
+            "prior='auto'."
         )
     if split == "none" and voters.needs_rows:
         raise ValueError(
@@ -124,25 +155,13 @@ def _worries(voters: VoterSet, classes: NDArray[Any], y: NDArray[Any], folds: tu
     return [f"No teaching row has class {shown}: the voters cannot vote for it, and each such row counts as an error."]
 
 
-def _provisos(voters: VoterSet, split: Split) -> tuple[str, ...]:
+def _provisos(voters: VoterSet, split: Split | int) -> tuple[str, ...]:
     """Assumptions that depend on the voters."""
     if split == "none":
         return ("The voters (classifiers, thresholds and ranges) were fixed without looking at the certified rows.",)
     if voters.known_classes():
         return ("The classifiers that came fitted were not fitted on any of these rows.",)
     return ()
-
-
-def _hyper_prior(prior: Any, n_voters: int) -> Array:
-    """The Dirichlet parameters ``beta``."""
-    beta = np.asarray(prior, dtype=float)
-    if beta.ndim > 0 and beta.shape != (n_voters,):
-        raise ValueError(
-            f"prior must be a number or hold one number a voter, {n_voters} in all; got shape {beta.shape}."
-        )
-    if not np.all((beta >= 1e-6) & (beta <= 1e6)):
-        raise ValueError(f"prior must be positive, from 1e-6 to 1e6; got values from {beta.min():g} to {beta.max():g}.")
-    return np.full(n_voters, beta) if beta.ndim == 0 else beta
 
 
 def _entropy(random_state: Any) -> tuple[int, ...]:
@@ -153,6 +172,8 @@ def _entropy(random_state: Any) -> tuple[int, ...]:
     return (int(random_state),)
 
 
-def _children(entropy: tuple[int, ...]) -> list[np.random.SeedSequence]:
-    """Independent seeds: split, voters, training and draw of up to two samples, prediction."""
-    return np.random.SeedSequence(entropy).spawn(7)
+class _Seeds:
+    """Independent seeds for all that is random."""
+
+    def __init__(self, entropy: tuple[int, ...]):
+        self.split, self.voters, self.learning, self.prediction, self.pilot = np.random.SeedSequence(entropy).spawn(5)

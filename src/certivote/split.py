@@ -16,6 +16,7 @@ from scipy import sparse
 __all__ = ["Fold", "Split", "count_copies", "make_folds", "row_keys", "rows_digest"]
 
 Split = Literal["none", "single", "cross"]
+"""Or a number of folds."""
 Rows = NDArray[np.intp]
 
 
@@ -27,34 +28,40 @@ class Fold:
     certify: Rows
 
 
-def make_folds(n_rows: int, split: Split, teach_share: float, rng: np.random.Generator) -> tuple[Fold, ...]:
+def make_folds(order: Rows, split: Split | int, teach_share: float) -> tuple[Fold, ...]:
     """Divide the rows.
 
     Parameters
     ----------
-    n_rows : int
-    split : {"none", "single", "cross"}
-        ``none`` certifies on all rows; ``single`` teaches on one part and certifies on the other; ``cross`` does that
-        both ways (paper, Section 4.2).
+    order : array of int
+        All row numbers in a random order.
+    split : {"none", "single", "cross"} or int
+        ``none`` certifies on all rows; ``single`` teaches on the first rows of the order and certifies on the others;
+        ``cross`` does that both ways (paper, Section 4.2); a number of folds certifies on each of so many parts, with
+        voters taught on the others.
     teach_share : float in (0, 1)
-        Share of the rows that teach the voters of the first fold.
-    rng : numpy Generator
+        Share of the rows that teach the voters of the first fold; without meaning for a number of folds.
 
     Examples
     --------
-    >>> fold, = make_folds(10, "single", 0.5, np.random.default_rng(0))
+    >>> fold, = make_folds(np.random.default_rng(0).permutation(10), "single", 0.5)
     >>> len(fold.teach), len(fold.certify), len(np.intersect1d(fold.teach, fold.certify))
     (5, 5, 0)
     """
+    n_rows = len(order)
     if split == "none":
         return (Fold(np.arange(0), np.arange(n_rows)),)
+    if isinstance(split, int):
+        if n_rows < split:
+            raise ValueError(f"Too few rows: n_samples = {n_rows}, and split={split} needs at least one for each fold.")
+        parts = [np.sort(part) for part in np.array_split(order, split)]
+        return tuple(Fold(np.sort(np.concatenate(parts[:k] + parts[k + 1 :])), part) for k, part in enumerate(parts))
     n_teach = round(teach_share * n_rows)
     if not 0 < n_teach < n_rows:
         raise ValueError(
             f"Too few rows: n_samples = {n_rows} with teach_share={teach_share} leaves {n_teach} to teach the voters "
             f"and {n_rows - n_teach} to certify; both parts need at least 1. Give more rows, or another teach_share."
         )
-    order = rng.permutation(n_rows)
     first, second = np.sort(order[:n_teach]), np.sort(order[n_teach:])
     folds = (Fold(teach=first, certify=second), Fold(teach=second, certify=first))
     return folds if split == "cross" else folds[:1]

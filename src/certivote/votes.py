@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-__all__ = ["BinnedVotes", "DenseVotes", "LinearMap", "Votes", "fixed_point", "plurality"]
+__all__ = ["BinnedVotes", "DenseVotes", "LinearMap", "SoftVotes", "Votes", "fixed_point", "plurality"]
 
 Array = NDArray[np.float64]
 
@@ -101,7 +101,7 @@ class DenseVotes:
     """
 
     def __init__(self, codes: NDArray[np.integer], n_classes: int):
-        self._codes = codes
+        self.codes = codes
         self.n_rows, self.n_voters = codes.shape
         self.n_classes = n_classes
 
@@ -109,14 +109,14 @@ class DenseVotes:
         out = np.empty((self.n_rows, self.n_classes))
         for start in range(0, self.n_rows, _CHUNK):
             rows = slice(start, start + _CHUNK)
-            out[rows] = DenseVotes(self._codes[rows], self.n_classes).by_class().forward(weights)
+            out[rows] = DenseVotes(self.codes[rows], self.n_classes).by_class().forward(weights)
         return out
 
     def by_class(self) -> LinearMap:
         # Column j holds a one at (i, vote of j on i): no sorting is needed to lay it out by columns.
         index_type = np.int64 if self.n_rows * self.n_classes >= 2**31 else np.int32
         first = np.arange(self.n_rows, dtype=np.int64) * self.n_classes
-        indices = (first[:, None] + self._codes).astype(index_type).ravel(order="F")
+        indices = (first[:, None] + self.codes).astype(index_type).ravel(order="F")
         pointers = np.arange(self.n_voters + 1, dtype=np.int64) * self.n_rows
         shape = (self.n_rows, self.n_classes)
         matrix = sparse.csc_array(
@@ -125,10 +125,37 @@ class DenseVotes:
         return _Matrix(matrix, shape)
 
     def against(self, labels: NDArray[np.intp]) -> LinearMap:
-        return _Matrix((self._codes != labels[:, None]).astype(float), (self.n_rows,))
+        return _Matrix((self.codes != labels[:, None]).astype(float), (self.n_rows,))
 
     def take(self, rows: NDArray[np.intp]) -> "DenseVotes":
-        return DenseVotes(self._codes[rows], self.n_classes)
+        return DenseVotes(self.codes[rows], self.n_classes)
+
+
+class SoftVotes:
+    """Votes of groups of voters: each gives its members' shares to the classes.
+
+    Parameters
+    ----------
+    shares : array of shape (n_rows, n_groups, n_classes)
+        Non-negative, with sum 1 over the classes.
+    """
+
+    def __init__(self, shares: Array):
+        self.shares = shares
+        self.n_rows, self.n_voters, self.n_classes = shares.shape
+
+    def masses(self, weights: Array) -> Array:
+        return self.by_class().forward(weights)
+
+    def by_class(self) -> LinearMap:
+        matrix = np.ascontiguousarray(self.shares.transpose(0, 2, 1)).reshape(-1, self.n_voters)
+        return _Matrix(matrix, (self.n_rows, self.n_classes))
+
+    def against(self, labels: NDArray[np.intp]) -> LinearMap:
+        return _Matrix(1.0 - self.shares[np.arange(self.n_rows), :, labels], (self.n_rows,))
+
+    def take(self, rows: NDArray[np.intp]) -> "SoftVotes":
+        return SoftVotes(self.shares[rows])
 
 
 class BinnedVotes:

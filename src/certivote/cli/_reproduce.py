@@ -1,15 +1,31 @@
 """``certivote reproduce``: the paper's experiments, tables and figures."""
 
+import importlib.util
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+)
+from rich.text import Text
 
+from certivote.cli._datasets import _quieten_pooch
+from certivote.cli._download_bar import download_bar
 from certivote.cli._shared import DataFolder, check_dataset, complain, fail
-from certivote.datasets import DATASETS, DatasetUnavailable, fetch
+from certivote.datasets import DATASETS, DatasetUnavailable, fetch, locate
 
 if TYPE_CHECKING:
     from certivote.experiments import Unit
@@ -47,7 +63,7 @@ def reproduce(
         bool, typer.Option("--tables", help="Run nothing; only write tables and figures of the finished runs.")
     ] = False,
     certificates: Annotated[
-        bool, typer.Option("--certificates", help="Keep the certificate of every run, as JSON.")
+        bool, typer.Option("--certificates", help="Keep the certificate of every run that is done now, as JSON.")
     ] = False,
 ) -> None:
     """Run the paper's experiments, and set the published figures beside the measured ones.
@@ -55,10 +71,11 @@ def reproduce(
     Finished runs are kept in runs.csv and never repeated: interrupt it as you like and start it again, or let several
     processes work on one folder.
     """
-    try:
-        from certivote import experiments
-    except ImportError as error:
-        fail(f"reproduce needs the package {error.name}: install certivote[reproduce].")
+    for package in ("filelock", "matplotlib"):  # the second is needed at the end, which is too late to say so
+        if importlib.util.find_spec(package) is None:
+            fail(f"reproduce needs the package {package}: install certivote[reproduce].")
+    from certivote import experiments
+
     _check("--protocol", protocol, experiments.PROTOCOLS)
     _check("--method", method, experiments.METHODS)
     try:
@@ -79,7 +96,12 @@ def reproduce(
                 complain(f"{missing} runs are left to another process that works on {out}.")
         written = experiments.write_results(out)
     except (ValueError, OSError) as error:
-        fail(str(error))
+        fail(" ".join(str(error).split()))
+    except BrokenExecutor:
+        fail(
+            f"a process was killed, perhaps for want of memory; finished runs are in {out / 'runs.csv'}, and the same "
+            "command, with fewer --jobs, goes on from there."
+        )
     except KeyboardInterrupt:
         fail(f"interrupted; finished runs are in {out / 'runs.csv'}, and the same command goes on from there.")
     if not written:
@@ -98,49 +120,48 @@ def _available(chosen: Sequence[str] | None, data: Path | None) -> list[str]:
     """The datasets to run; one that was asked for must be there, others are left out with a line."""
     for name in chosen or ():
         check_dataset(name)
+    _quieten_pooch()
     found = []
     for name in dict.fromkeys(chosen or DATASETS):
         try:
-            fetch(name, data)
+            if locate(name, data) is None:
+                with download_bar(name) as bar:
+                    fetch(name, data, progressbar=bar)
             found.append(name)
         except DatasetUnavailable as error:
             (fail if chosen else complain)(str(error))
+    if not found:
+        fail("none of the datasets is available.")
     return found
 
 
 @contextmanager
-def _progress(units: Sequence["Unit"]) -> Iterator[Any]:
+def _progress(units: Sequence["Unit"]) -> Iterator[Callable[["Unit", int], None]]:
     """A bar with the time left on a terminal, weighted by the rows of each unit; nothing elsewhere."""
     if not sys.stderr.isatty():
         yield lambda unit, runs: None
         return
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        Progress,
-        TaskProgressColumn,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TaskProgressColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), speed_estimate_period=86_400) as bar:
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn(), _TimeLeft())
+    with Progress(*columns, console=Console(stderr=True)) as bar:
         total = sum(DATASETS[unit.dataset].shape[0] for unit in units)
-        task = bar.add_task(f"{len(units)} splits", total=total)
+        whole = bar.add_task(f"{len(units)} splits", total=total, end=None)
 
         def done(unit: "Unit", runs: int) -> None:
-            rows = DATASETS[unit.dataset].shape[0]
+            task, rows = bar.tasks[0], DATASETS[unit.dataset].shape[0]
             if runs:
-                bar.update(task, advance=rows, description=f"{unit.dataset}, seed {unit.seed} done")
+                bar.update(whole, advance=rows, description=f"{unit.dataset}, seed {unit.seed} done")
             else:  # done before: it must not count as speed
-                bar.update(task, total=(bar.tasks[0].total or 0) - rows)
+                bar.update(whole, total=(task.total or 0) - rows)
+            if task.completed:
+                bar.update(whole, end=task.get_time() + (task.elapsed or 0) * (task.remaining or 0) / task.completed)
 
         yield done
+
+
+class _TimeLeft(ProgressColumn):
+    """The time left by the mean speed since the start, counting down from one finished unit to the next."""
+
+    def render(self, task: Task) -> Text:
+        end = task.fields["end"]
+        left = "-:--:--" if end is None else str(timedelta(seconds=max(0, round(end - task.get_time()))))
+        return Text(f"{left} left", style="progress.remaining")

@@ -1,133 +1,185 @@
 """The two figures of the paper: test error with bound, and training time."""
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from certivote.datasets import DATASETS
 from certivote.experiments._protocol import METHODS, task
 from certivote.experiments._runs import Run
-from certivote.experiments._tables import TASKS, cells
+from certivote.experiments._tables import TASKS, Cell, cells
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 __all__ = ["write_figures"]
 
+# Greys for the mean votes, blues for the random votes, oranges for the drawn votes: those of Okabe and Ito, which
+# differ to the colour-blind too, and in lightness within each family.
 _COLOURS = {
-    "fo": "#b8b8b8",
-    "so": "#8c8c8c",
-    "bin": "#616161",
-    "smv-exact": "#56a0d3",
-    "smv-mc": "#1f5f99",
-    "dis-v": "#f0a860",
-    "dis-r": "#d1572a",
+    "fo": "#b0b0b0",
+    "so": "#858585",
+    "bin": "#595959",
+    "smv-exact": "#56b4e9",
+    "smv-mc": "#0072b2",
+    "dis-v": "#e69f00",
+    "dis-r": "#d55e00",
 }
-_TIMED = ("smv-exact", "smv-mc", "dis-v", "dis-r")
+_TIMED = {"smv-exact": "o", "smv-mc": "s", "dis-v": "^", "dis-r": "v"}
+"""The paper's choice for its second figure, and a marker for each."""
+
 _STYLE: Any = {
     "font.size": 8,
+    "axes.titlesize": 9,
+    "axes.titlelocation": "left",
     "axes.spines.top": False,
     "axes.spines.right": False,
-    "axes.titlesize": 9,
+    "axes.axisbelow": True,
+    "axes.linewidth": 0.6,
+    "grid.color": "#e4e4e4",
+    "grid.linewidth": 0.6,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
     "svg.hashsalt": "certivote",
     "svg.fonttype": "none",
 }
+_WHISKER: Any = {"ecolor": "black", "elinewidth": 0.7, "capsize": 1.6, "capthick": 0.7}
+_PALE = 0.35
+_DIAMOND: Any = {"ls": "", "marker": "D", "ms": 3.4, "mfc": "white", "mec": "black", "mew": 0.7}
+_POINT: Any = {"ls": "", "ms": 4.5}
+_COLUMNS = 5
 
 
 def write_figures(runs: Sequence[Run], protocol: str, folder: Path) -> list[Path]:
     """Draw both figures, as SVG and as PNG; the files."""
     import matplotlib as mpl
 
-    mpl.use("agg")
-    from matplotlib import pyplot as plt
-
     written = []
-    names = [name for name in DATASETS if any(run.dataset == name and run.protocol == protocol for run in runs)]
-    with plt.rc_context(_STYLE):
+    names = [name for name in DATASETS if any((run.protocol, run.dataset) == (protocol, name) for run in runs)]
+    with mpl.rc_context(_STYLE):
         for stem, draw in (("error-and-bound", _errors_and_bounds), ("training-time", _training_times)):
-            figure = draw(plt, runs, protocol, names)
-            for suffix, options in ((".svg", {"metadata": {"Date": None}}), (".png", {"dpi": 160})):
+            figure = draw(runs, protocol, names)
+            for suffix, options in ((".svg", {"metadata": {"Date": None}}), (".png", {"dpi": 200})):
                 figure.savefig(folder / f"{stem}{suffix}", **options)
                 written.append(folder / f"{stem}{suffix}")
-            plt.close(figure)
     return written
 
 
-def _errors_and_bounds(plt: Any, runs: Sequence[Run], protocol: str, names: Sequence[str]) -> Any:
-    """A panel a dataset: the bound as a pale bar, the test error as a full one, the published bound as a diamond."""
-    columns = min(5, len(names))
-    rows = -(-len(names) // columns)
-    figure, axes = plt.subplots(
-        rows, columns, figsize=(2.2 * columns, 1.9 * rows + 0.7), squeeze=False, layout="constrained"
-    )
+def _errors_and_bounds(runs: Sequence[Run], protocol: str, names: Sequence[str]) -> "Figure":
+    """A panel a dataset, a bar a method: the test error in full colour, and on to the bound in a pale one."""
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    columns = min(_COLUMNS, len(names))
+    rows = math.ceil(len(names) / columns)
+    figure = _figure(max(4.6, 1.0 + 1.75 * columns), 0.9 + 1.55 * rows)
+    axes = figure.subplots(rows, columns, squeeze=False, sharey=True)
     for axis in axes.flat[len(names) :]:
         axis.set_axis_off()
-    positions = range(len(METHODS))
-    colours = [_COLOURS[method] for method in METHODS]
     for axis, name in zip(axes.flat, names, strict=False):
-        bounds, errors = (cells(runs, protocol, quantity, name) for quantity in ("bound", "test_error"))
-        axis.bar(positions, _means(bounds), 0.8, color=colours, alpha=0.4, yerr=_deviations(bounds), error_kw=_WHISKER)
-        axis.bar(positions, _means(errors), 0.8, color=colours, yerr=_deviations(errors), error_kw=_WHISKER)
-        axis.plot(positions, [cell.published_mean for cell in bounds], "D", ms=3, mfc="white", mec="black", mew=0.7)
+        _bars(axis, cells(runs, protocol, "bound", name), _PALE)
+        _bars(axis, cells(runs, protocol, "test_error", name))
+        axis.plot(_published(cells(runs, protocol, "bound", name)), METHODS, clip_on=False, zorder=4, **_DIAMOND)
         axis.set_title(name)
-        axis.set_xticks([])
-        axis.set_ylim(0, None)
-        axis.set_ylabel("%" if axis in axes[:, 0] else "")
-    handles = [plt.Rectangle((0, 0), 1, 1, color=_COLOURS[method], label=method) for method in METHODS]
-    handles += [
-        plt.Rectangle((0, 0), 1, 1, color="black", alpha=0.25, label="bound (pale)"),
-        plt.Rectangle((0, 0), 1, 1, color="black", alpha=0.75, label="test error (full)"),
-        plt.Line2D([], [], ls="", marker="D", ms=3, mfc="white", mec="black", mew=0.7, label="published bound"),
+        axis.set_xlim(0, None)
+        axis.locator_params(axis="x", nbins=5)
+        axis.grid(axis="x")
+        axis.tick_params(axis="y", length=0)
+    axes[0, 0].invert_yaxis()  # the first method on top; shared by all
+    handles = [
+        Patch(facecolor="#404040", label="test error"),
+        Patch(facecolor=_mixed("#404040", _PALE), label="bound"),
+        Line2D([], [], label="published bound", **_DIAMOND),
     ]
-    figure.legend(handles=handles, loc="outside lower center", ncols=5, frameon=False)
-    figure.suptitle(f"Test error and bound, protocol {protocol}: mean and standard deviation", fontsize=10)
+    figure.legend(handles=handles, loc="outside lower center", ncols=3, frameon=False)
+    figure.suptitle(f"Test error and bound in %\n{_splits(runs, protocol)}", fontsize=9)
     return figure
 
 
-def _training_times(plt: Any, runs: Sequence[Run], protocol: str, names: Sequence[str]) -> Any:
-    """Groups of bars on a logarithmic scale, the published times as diamonds."""
+def _training_times(runs: Sequence[Run], protocol: str, names: Sequence[str]) -> "Figure":
+    """A column a dataset on a logarithmic scale, the published times hollow."""
+    from matplotlib.lines import Line2D
+
     groups = {kind: [name for name in names if task(name) == kind] for kind in TASKS}
     groups = {kind: found for kind, found in groups.items() if found}
-    figure, axes = plt.subplots(
-        1,
-        len(groups),
-        figsize=(9.5, 3.4),
-        width_ratios=[len(found) for found in groups.values()],
-        sharey=True,
-        squeeze=False,
-        layout="constrained",
-    )
+    figure = _figure(max(4.6, 1.0 + 0.65 * len(names)), 3.9)
+    widths = [len(found) for found in groups.values()]
+    axes = figure.subplots(1, len(groups), width_ratios=widths, sharey=True, squeeze=False)
     for axis, (kind, found) in zip(axes.flat, groups.items(), strict=True):
-        table = {name: cells(runs, protocol, "train_seconds", name) for name in found}
-        for index, method in enumerate(_TIMED):
-            row = [next(cell for cell in table[name] if cell.method == method) for name in found]
-            places = [position + 0.2 * (index - 1.5) for position in range(len(found))]
-            axis.bar(
-                places,
-                _means(row),
-                0.18,
-                color=_COLOURS[method],
-                yerr=_deviations(row),
-                error_kw=_WHISKER,
-                label=method,
-            )
-            axis.plot(places, [cell.published_mean for cell in row], "D", ms=3, mfc="white", mec="black", mew=0.6)
+        table = [cells(runs, protocol, "train_seconds", name) for name in found]
+        for index, (method, marker) in enumerate(_TIMED.items()):
+            row = [next(cell for cell in line if cell.method == method) for line in table]
+            places = [position + 0.19 * (index - 1.5) for position in range(len(found))]
+            look = {**_POINT, "marker": marker, "color": _COLOURS[method]}
+            axis.plot(places, _published(row), mfc="white", **look)
+            axis.plot(places, _means(row), zorder=3, **look)
+            axis.errorbar(places, _means(row), _whiskers(row, floor=0.9), fmt="none", zorder=2, **_WHISKER)
         axis.set_yscale("log")
         axis.set_title(kind)
-        axis.set_xticks(range(len(found)), found, rotation=30, ha="right")
-    axes[0, 0].set_ylabel("seconds (one core)")
-    handles, _ = axes[0, 0].get_legend_handles_labels()
+        axis.set_xlim(-0.5, len(found) - 0.5)
+        axis.set_xticks(range(len(found)), found, rotation=30, ha="right", rotation_mode="anchor")
+        axis.tick_params(axis="x", length=0)
+        axis.grid(axis="y")
+        for edge in range(1, len(found)):
+            axis.axvline(edge - 0.5, color="#e4e4e4", lw=0.6, zorder=0)
+    axes[0, 0].set_ylabel("seconds of one processor core")
+    handles = [
+        Line2D([], [], marker=marker, color=_COLOURS[method], label=method, **_POINT)
+        for method, marker in _TIMED.items()
+    ]
     handles.append(
-        plt.Line2D([], [], ls="", marker="D", ms=3, mfc="white", mec="black", mew=0.6, label="published, other machine")
+        Line2D([], [], marker="o", mfc="white", color="#404040", label="hollow: published, another machine", **_POINT)
     )
-    figure.legend(handles=handles, loc="outside lower center", ncols=5, frameon=False)
-    figure.suptitle(f"Training time, protocol {protocol}: mean and standard deviation", fontsize=10)
+    figure.legend(handles=handles, loc="outside lower center", ncols=5 if len(names) > 7 else 2, frameon=False)
+    figure.suptitle(f"Training time\n{_splits(runs, protocol)}", fontsize=9)
     return figure
 
 
-_WHISKER = {"elinewidth": 0.7, "capsize": 1.2, "capthick": 0.7}
+def _figure(width: float, height: float) -> "Figure":
+    """A figure of no window system: the caller's own plots are left as they are."""
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), layout="constrained")
 
 
-def _means(row: Sequence[Any]) -> list[float]:
-    return [float("nan") if cell.mean is None else cell.mean for cell in row]
+def _bars(axis: "Axes", row: Sequence[Cell], share: float = 1.0) -> None:
+    """A bar a method, with that share of its colour."""
+    colours = [_mixed(_COLOURS[cell.method], share) for cell in row]
+    axis.barh(METHODS, _means(row), 0.78, color=colours)
+    axis.errorbar(_means(row), METHODS, xerr=_whiskers(row), fmt="none", zorder=3, **_WHISKER)
 
 
-def _deviations(row: Sequence[Any]) -> list[float]:
-    return [cell.std or 0.0 for cell in row]
+def _mixed(colour: str, share: float) -> tuple[float, float, float]:
+    """A colour and white: unlike a transparent one, it hides the grid."""
+    from matplotlib.colors import to_rgb
+
+    red, green, blue = (1 - share * (1 - part) for part in to_rgb(colour))
+    return red, green, blue
+
+
+def _means(row: Sequence[Cell]) -> list[float]:
+    return [math.nan if cell.mean is None else cell.mean for cell in row]
+
+
+def _published(row: Sequence[Cell]) -> list[float]:
+    return [math.nan if cell.published_mean is None else cell.published_mean for cell in row]
+
+
+def _whiskers(row: Sequence[Cell], floor: float = 1.0) -> list[list[float]]:
+    """Deviations below and above, that below at most the share ``floor`` of the mean; none for a single run."""
+    pairs = [(math.nan if cell.std is None else cell.std, mean) for cell, mean in zip(row, _means(row), strict=True)]
+    return [[min(std, floor * mean) for std, mean in pairs], [std for std, _ in pairs]]
+
+
+def _splits(runs: Sequence[Run], protocol: str) -> str:
+    """How many random splits the figure shows, in words."""
+    counts: dict[tuple[str, str], int] = {}
+    for run in runs:
+        if run.protocol == protocol:
+            counts[run.dataset, run.method] = counts.get((run.dataset, run.method), 0) + 1
+    least, most = min(counts.values()), max(counts.values())
+    number = str(most) if least == most else f"{least} to {most}"
+    over = "one random split" if most == 1 else f"mean and standard deviation over {number} random splits"
+    return f"protocol {protocol}, {over}"

@@ -77,6 +77,8 @@ def run_unit(
         split=split,
         teach_share=_TEACH_SHARE,
         prior=PRIOR,
+        loss="half-weight",
+        delta=DELTA,
         random_state=unit.seed,
         stage=Stage(),
     )
@@ -91,6 +93,7 @@ def run_unit(
             setting=Setting(DELTA, 1.5, "paper"),
             shares=(0.5, 0.5) if split == "cross" else (1.0,),
             solver=PROTOCOLS[unit.protocol],
+            prior=prepared.prior,
         )
         start = time.process_time()
         certificate, weights = certify(

@@ -1,8 +1,10 @@
 """The whole experiment: units of work over processes, and the results of what has finished."""
 
 import os
+import signal
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import joblib
 
@@ -51,13 +53,17 @@ def reproduce(
         How many runs are still missing: another process has them.
     """
     store = RunStore(out)
+    methods = tuple(dict.fromkeys(methods))
     threads = max(1, joblib.cpu_count() // jobs)
     finished = {run.key for run in store.read()}
     todo = [unit for unit in units if _missing(unit, methods, finished)]
     for unit in units:
         if unit not in todo:
             done(unit, 0)
-    work = (joblib.delayed(_do)(unit, methods, store.folder, data_dir, threads, certificates) for unit in todo)
+    work = (
+        joblib.delayed(_work)(os.getpid(), unit, methods, store.folder, data_dir, threads, certificates)
+        for unit in todo
+    )
     for unit, runs in joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1, pre_dispatch=jobs)(
         work
     ):
@@ -69,18 +75,29 @@ def reproduce(
 def write_results(out: str | os.PathLike[str]) -> list[Path]:
     """Write tables and figures of all finished runs in a folder, in a folder for each protocol; the files."""
     store = RunStore(out)
-    runs = store.read()
+    if not store.read():
+        return []
     written = []
-    for protocol in sorted({run.protocol for run in runs}):
-        folder = store.folder / protocol
-        folder.mkdir(exist_ok=True)
-        written += write_tables(runs, protocol, folder)
-        written += write_figures(runs, protocol, folder)
+    with store.alone("results"):
+        # Read here, so that of two processes the last to write has all the runs of both.
+        runs = store.read()
+        for protocol in sorted({run.protocol for run in runs}):
+            folder = store.folder / protocol
+            folder.mkdir(exist_ok=True)
+            written += write_tables(runs, protocol, folder)
+            written += write_figures(runs, protocol, folder)
     return written
 
 
 def _missing(unit: Unit, methods: Iterable[str], finished: set[tuple[str, str, str, int]]) -> list[str]:
     return [name for name in methods if (unit.protocol, unit.dataset, name, unit.seed) not in finished]
+
+
+def _work(caller: int, *arguments: Any) -> tuple[Unit, int]:
+    """Do a unit. A terminal interrupts workers too, but they leave that to the caller, which ends them."""
+    if os.getpid() != caller:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    return _do(*arguments)
 
 
 def _do(
@@ -114,6 +131,6 @@ def plan_units(protocols: Sequence[str], datasets: Sequence[str], repeats: int, 
     return [
         Unit(protocol, dataset, seed + repeat)
         for repeat in range(repeats)
-        for protocol in protocols
-        for dataset in by_size
+        for protocol in dict.fromkeys(protocols)
+        for dataset in dict.fromkeys(by_size)
     ]

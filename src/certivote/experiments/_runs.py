@@ -2,6 +2,7 @@
 
 import csv
 import dataclasses
+import functools
 import io
 import os
 from collections.abc import Iterator
@@ -31,7 +32,8 @@ class Run:
         Half-weight error on the test rows, the mean of both votes with split cross; for the random vote, in
         expectation.
     deployed_error : float
-        Share of the test rows that the deployed vote answers wrongly (plurality).
+        Share of the test rows that the deployed vote answers wrongly (plurality); for the random vote, the vote with
+        its mean weights.
     empirical_risk, penalty : float
         Means over the certified samples, in the bound's own statistic and in nats.
     train_seconds, voter_seconds : float
@@ -84,23 +86,22 @@ class RunStore:
 
     def read(self) -> list[Run]:
         """All finished runs; the beginning of a line that a crash cut off is left out."""
-        if not self.path.exists():
-            return []
-        text = self.path.read_text(encoding="utf-8")
-        rows = list(csv.DictReader(io.StringIO(text[: text.rfind("\n") + 1])))
-        if rows and list(rows[0]) != _HEADER:
-            raise ValueError(f"{self.path} has other columns than this version writes; choose another folder.")
-        return [
-            Run(**{field.name: field.type(row[field.name]) for field in _FIELDS})  # type: ignore[operator]
-            for row in rows
-        ]
+        rows = csv.reader(io.StringIO(self._whole_lines().decode()))
+        next(rows, None)
+        try:
+            return [
+                Run(*(field.type(cell) for field, cell in zip(_FIELDS, row, strict=True)))  # type: ignore[operator]
+                for row in rows
+            ]
+        except ValueError as error:
+            raise ValueError(f"{self.path}, line {rows.line_num} is not a run: {error}") from error
 
     def append(self, run: Run) -> None:
         """Add a finished run at once: readers see all of its line or nothing."""
         line = io.StringIO()
         writer = csv.DictWriter(line, _HEADER, lineterminator="\n")
-        with self._lock("runs"):
-            kept = _whole_lines(self.path)
+        with self._writing:
+            kept = len(self._whole_lines())
             if not kept:
                 writer.writeheader()
             writer.writerow(dataclasses.asdict(run))
@@ -108,10 +109,23 @@ class RunStore:
                 file.truncate(kept)
                 file.write(line.getvalue().encode())
 
+    @functools.cached_property
+    def _writing(self) -> FileLock:
+        # Kept: an interrupt that falls into the removal of a lock is lost.
+        return self.alone("runs")
+
+    def _whole_lines(self) -> bytes:
+        """The file up to its last line end; its columns must be those of a run."""
+        content = self.path.read_bytes() if self.path.exists() else b""
+        whole = content[: content.rfind(b"\n") + 1]
+        if whole and whole.splitlines()[0] != ",".join(_HEADER).encode():
+            raise ValueError(f"{self.path} has other columns than this version writes; choose another folder.")
+        return whole
+
     @contextmanager
     def claim(self, name: str) -> Iterator[bool]:
         """Take a piece of work, and say whether no other process has it. A process that dies gives up its claims."""
-        lock = self._lock(name)
+        lock = self.alone(name)
         try:
             lock.acquire(blocking=False)
         except Timeout:
@@ -122,12 +136,8 @@ class RunStore:
         finally:
             lock.release()
 
-    def _lock(self, name: str) -> FileLock:
+    def alone(self, name: str) -> FileLock:
+        """For one process at a time, the others wait: a lock to enter with ``with``."""
         locks = self.folder / ".locks"
         locks.mkdir(parents=True, exist_ok=True)
         return FileLock(locks / f"{name}.lock")
-
-
-def _whole_lines(path: Path) -> int:
-    """Length of the file up to its last line end."""
-    return path.read_bytes().rfind(b"\n") + 1 if path.exists() else 0

@@ -20,7 +20,6 @@ TASKS = {
     "multiclass": "two forests of 100 trees, each certified on the half that taught the other; the bound is on the "
     "average of both votes",
 }
-_FORMATS = {"bound": "{:.2f}", "test_error": "{:.2f}", "train_seconds": "{:.2f}"}
 
 
 @dataclass(frozen=True)
@@ -32,17 +31,17 @@ class Cell:
     runs: int
     mean: float | None
     std: float | None
-    published_mean: float
-    published_std: float
+    published_mean: float | None
+    published_std: float | None
 
-    def markdown(self, quantity: str) -> str:
-        """``measured ± deviation (published ± deviation)``."""
-        show = _FORMATS[quantity].format
-        published = f"({show(self.published_mean)} ± {show(self.published_std)})"
-        if self.mean is None:
-            return f"– {published}"
-        deviation = "" if self.std is None else f" ± {show(self.std)}"
-        return f"{show(self.mean)}{deviation} {published}"
+    def markdown(self) -> str:
+        """``measured ± deviation (published ± deviation)``, as far as there are any."""
+        published = "" if self.published_mean is None else f" ({_shown(self.published_mean, self.published_std)})"
+        return f"{_shown(self.mean, self.std)}{published}"
+
+
+def _shown(mean: float | None, std: float | None) -> str:
+    return "–" if mean is None else f"{mean:.2f}" if std is None else f"{mean:.2f} ± {std:.2f}"
 
 
 @functools.cache
@@ -69,7 +68,7 @@ def cells(runs: Iterable[Run], protocol: str, quantity: str, dataset: str) -> li
             len(found),
             statistics.fmean(found) if found else None,
             statistics.stdev(found) if len(found) > 1 else None,
-            *_published()[quantity, dataset, method],
+            *_published().get((quantity, dataset, method), (None, None)),
         )
         for method, found in values.items()
     ]
@@ -106,7 +105,7 @@ def _markdown(table: list[list[Cell]], protocol: str, quantity: str, kind: str) 
     for row in table:
         name, counts = row[0].dataset, sorted({cell.runs for cell in row})
         runs = "–".join(str(count) for count in (counts[0], counts[-1])[: len(counts)])
-        lines.append(f"| {name} | {runs} | " + " | ".join(cell.markdown(quantity) for cell in row) + " |")
+        lines.append(f"| {name} | {runs} | " + " | ".join(cell.markdown() for cell in row) + " |")
         notes.append(f"- {name}: {DATASETS[name].note}")
     lines += ["", "What to know of the data:", "", *notes]
     return "\n".join(lines) + "\n"

@@ -1,11 +1,12 @@
 """Who votes: one file a family, one small interface."""
 
-from certivote.voters._base import TaughtVoters, VoterSet
+from certivote.voters._base import Rehearsal, TaughtVoters, VoterSet
 from certivote.voters._forest import Forest
+from certivote.voters._mixed import Mixed
 from certivote.voters._prefit import Prefit
 from certivote.voters._stumps import Stumps
 
-__all__ = ["Forest", "Prefit", "Stumps", "TaughtVoters", "VoterSet", "resolve_voters"]
+__all__ = ["Forest", "Mixed", "Prefit", "Rehearsal", "Stumps", "TaughtVoters", "VoterSet", "resolve_voters"]
 
 
 def resolve_voters(voters: object) -> VoterSet:
@@ -20,9 +21,10 @@ def resolve_voters(voters: object) -> VoterSet:
         return voters
     if isinstance(voters, list | tuple):
         return Prefit(list(voters))
-    named = {"forest": Forest, "stumps": Stumps}
+    named = {"mixed": Mixed, "forest": Forest, "stumps": Stumps}
     if isinstance(voters, str) and voters in named:
         return named[voters]()
     raise ValueError(
-        f"voters must be 'forest', 'stumps', a voter set of certivote.voters or a list of classifiers; got {voters!r}."
+        f"voters must be 'mixed', 'forest', 'stumps', a voter set of certivote.voters or a list of classifiers; got "
+        f"{voters!r}."
     )

@@ -1,6 +1,7 @@
 """The interface of a voter family."""
 
 from abc import abstractmethod
+from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -9,7 +10,23 @@ from sklearn.base import BaseEstimator
 
 from certivote.votes import Votes
 
-__all__ = ["TaughtVoters", "VoterSet"]
+__all__ = ["Rehearsal", "TaughtVoters", "VoterSet", "honest_rehearsal"]
+
+
+@dataclass(frozen=True)
+class Rehearsal:
+    """How the voters would have voted on teaching rows that had not taught them.
+
+    Attributes
+    ----------
+    votes : Votes
+        On those rows: of each voter, or of groups of voters whose members were not all taught without the same rows.
+    groups : array of int
+        Of each voter, its number among ``votes``.
+    """
+
+    votes: Votes
+    groups: NDArray[np.intp]
 
 
 class TaughtVoters(Protocol):
@@ -21,6 +38,14 @@ class TaughtVoters(Protocol):
 
     def votes(self, X: Any) -> Votes:
         """The votes on the rows of ``X``."""
+
+    def rehearse(self, X: Any, y: NDArray[Any], rows: NDArray[np.intp]) -> Rehearsal:
+        """The votes on some rows of all that taught them, as if those had not."""
+
+
+def honest_rehearsal(voters: TaughtVoters, X: Any) -> Rehearsal:
+    """The rehearsal of voters that no row has taught: they just vote."""
+    return Rehearsal(voters.votes(X), np.arange(voters.n_voters))
 
 
 class VoterSet(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -50,6 +75,10 @@ class VoterSet(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
     def known_classes(self) -> list[Any]:
         """Classes that the voters may vote for whatever they are taught."""
         return []
+
+    def pilot(self) -> "VoterSet | None":
+        """Voters whose errors fall with the number of rows much as theirs do, and that are quick to teach."""
+        return None
 
     @abstractmethod
     def teach(self, X: Any, y: NDArray[Any], classes: NDArray[Any], rng: np.random.Generator) -> TaughtVoters:

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 
-from certivote.voters._base import VoterSet, code_type
-from certivote.votes import DenseVotes
+from certivote.voters._base import Rehearsal, VoterSet, code_type
+from certivote.votes import DenseVotes, SoftVotes
 
 __all__ = ["Forest"]
 
@@ -39,6 +39,9 @@ class Forest(VoterSet):
     def __init__(self, estimator: Any = None):
         self.estimator = estimator
 
+    def pilot(self) -> "Forest":
+        return Forest()
+
     def teach(self, X: Any, y: NDArray[Any], classes: NDArray[Any], rng: np.random.Generator) -> "_TaughtForest":
         forest = clone(RandomForestClassifier() if self.estimator is None else self.estimator)
         if forest.random_state is None:
@@ -64,3 +67,24 @@ class _TaughtForest:
             for j, leaf_votes in enumerate(self._leaf_votes):
                 codes[rows, j] = leaf_votes[leaves[:, j]]
         return DenseVotes(codes, self._n_classes)
+
+    def rehearse(self, X: Any, y: NDArray[Any], rows: NDArray[np.intp]) -> Rehearsal:
+        """Out-of-bag votes: each row is voted on by the trees whose bootstrap sample missed it, as one group."""
+        if not self.forest.bootstrap:
+            raise ValueError(
+                "prior='informed' asks each tree for its votes on rows it has not seen, and trees without bootstrap "
+                "have seen all: set bootstrap=True on the forest, or choose another prior."
+            )
+        codes = self.votes(X[rows]).codes
+        counts = np.zeros((len(rows), self._n_classes))
+        place = np.full(X.shape[0], -1)
+        place[rows] = np.arange(len(rows))
+        for j, sample in enumerate(self.forest.estimators_samples_):
+            unseen = np.ones(len(rows), dtype=bool)
+            seen = place[sample]
+            unseen[seen[seen >= 0]] = False
+            counts[np.flatnonzero(unseen), codes[unseen, j]] += 1.0
+        # A row that every tree has seen gets no opinion.
+        counts[counts.sum(axis=1) == 0.0] = 1.0
+        shares = counts / counts.sum(axis=1, keepdims=True)
+        return Rehearsal(SoftVotes(shares[:, None, :]), np.zeros(self.n_voters, dtype=np.intp))

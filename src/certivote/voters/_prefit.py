@@ -6,10 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.utils import get_tags
+from sklearn.model_selection import KFold, cross_val_predict
+from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from certivote.voters._base import VoterSet, code_type
+from certivote.voters._base import Rehearsal, VoterSet, code_type
 from certivote.votes import DenseVotes
 
 __all__ = ["Prefit"]
@@ -66,19 +67,33 @@ class Prefit(VoterSet):
         for classifier in self.classifiers:
             if not hasattr(classifier, "predict"):
                 raise TypeError(f"Every voter must be a classifier with a predict method; got {classifier!r}.")
-        return _TaughtList([c if _is_fitted(c) else _seeded(c, rng).fit(X, y) for c in self.classifiers], classes)
+        ready = [_is_fitted(classifier) for classifier in self.classifiers]
+        fitted = [c if done else _seeded(c, rng).fit(X, y) for c, done in zip(self.classifiers, ready, strict=True)]
+        return _TaughtList(fitted, ready, classes)
 
 
 class _TaughtList:
-    def __init__(self, classifiers: list[Any], classes: NDArray[Any]):
+    def __init__(self, classifiers: list[Any], came_fitted: list[bool], classes: NDArray[Any]):
         self.classifiers = classifiers
+        self._came_fitted = came_fitted
         self.n_voters = len(classifiers)
         self._classes = classes
 
     def votes(self, X: Any) -> DenseVotes:
-        predictions = [np.searchsorted(self._classes, classifier.predict(X)) for classifier in self.classifiers]
-        codes = np.stack(predictions, axis=1).astype(code_type(len(self._classes)))
-        return DenseVotes(codes, len(self._classes))
+        return self._ballot([classifier.predict(X) for classifier in self.classifiers])
+
+    def rehearse(self, X: Any, y: NDArray[Any], rows: NDArray[np.intp]) -> Rehearsal:
+        """Classifiers that came fitted just vote; copies of the others are taught without a third of the rows each."""
+        folds = KFold(3, shuffle=True, random_state=0)
+        answers = [
+            c.predict(_safe_indexing(X, rows)) if done else cross_val_predict(c, X, y, cv=folds)[rows]
+            for c, done in zip(self.classifiers, self._came_fitted, strict=True)
+        ]
+        return Rehearsal(self._ballot(answers), np.arange(self.n_voters))
+
+    def _ballot(self, answers: list[Any]) -> DenseVotes:
+        codes = np.stack([np.searchsorted(self._classes, answer) for answer in answers], axis=1)
+        return DenseVotes(codes.astype(code_type(len(self._classes))), len(self._classes))
 
 
 def _is_fitted(classifier: Any) -> bool:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from certivote.voters._base import VoterSet
+from certivote.voters._base import Rehearsal, VoterSet, honest_rehearsal
 from certivote.votes import BinnedVotes
 
 __all__ = ["Stumps"]
@@ -87,3 +87,7 @@ class _TaughtStumps:
             # Thresholds strictly below x: a stump says "above" for x > threshold.
             bins[:, f] = np.searchsorted(self.thresholds[f], X[:, f], side="left")
         return BinnedVotes(bins, n_thresholds)
+
+    def rehearse(self, X: NDArray[np.float64], y: NDArray[Any], rows: NDArray[np.intp]) -> Rehearsal:
+        # Of the teaching rows, the thresholds know the extremes at most.
+        return honest_rehearsal(self, X[rows])

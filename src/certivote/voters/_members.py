@@ -1,0 +1,113 @@
+"""Members of a mixed vote that are not forests: models taught on folds, and nearest neighbours."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.dummy import DummyClassifier
+from sklearn.neighbors import NearestNeighbors
+
+__all__ = ["FoldedMember", "NeighbourMember"]
+
+Codes = NDArray[np.intp]
+
+
+class FoldedMember:
+    """One model a fold, taught on the other folds; so each row has a model that has not seen it.
+
+    A model that can be read at several stages (boosting) has a voter for each.
+
+    Parameters
+    ----------
+    template : classifier
+    folds : array of int
+        The fold of each teaching row.
+    stages : sequence of int, optional
+        Iterations of boosting after which to take a vote.
+    """
+
+    def __init__(self, template: Any, X: Any, y: Codes, folds: Codes, stages: Sequence[int] = ()):
+        self._stages = tuple(stages)
+        self._folds = folds
+        self.models = [_fitted(template, X[folds != k], y[folds != k]) for k in range(folds.max() + 1)]
+        self.n_groups = max(len(self._stages), 1)
+        self.groups = np.tile(np.arange(self.n_groups), len(self.models))
+
+    def votes(self, X: Any) -> Codes:
+        """Codes of shape (n_rows, n_voters): model by model, and stage by stage in each."""
+        return np.concatenate([self._answers(model, X) for model in self.models], axis=1)
+
+    def rehearse(self, X: Any, rows: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
+        """Shares of shape (len(rows), n_groups, n_classes), from the model that has not seen the row."""
+        shares = np.zeros((len(rows), self.n_groups, n_classes))
+        for k, model in enumerate(self.models):
+            mine = np.flatnonzero(self._folds[rows] == k)
+            if len(mine):
+                answers = self._answers(model, X[rows[mine]])
+                shares[mine[:, None], np.arange(self.n_groups), answers] = 1.0
+        return shares
+
+    def _answers(self, model: Any, X: Any) -> Codes:
+        if not self._stages or isinstance(model, DummyClassifier):
+            return np.repeat(model.predict(X).astype(np.intp)[:, None], self.n_groups, axis=1)
+        answers = np.empty((X.shape[0], self.n_groups), dtype=np.intp)
+        for iteration, prediction in enumerate(model.staged_predict(X), 1):
+            if iteration in self._stages:
+                answers[:, self._stages.index(iteration)] = prediction
+        return answers
+
+
+class NeighbourMember:
+    """Votes of the 1, 5 and 15 nearest teaching rows, found once; a row is no neighbour of itself in rehearsal.
+
+    Parameters
+    ----------
+    encoder : transformer
+        Fitted; makes the distances.
+    memory : array of int
+        The teaching rows that are remembered.
+    """
+
+    sizes = (1, 5, 15)
+
+    def __init__(self, encoder: Any, X: Any, y: Codes, memory: NDArray[np.intp]):
+        self._encoder, self._memory = encoder, memory
+        self._labels = y[memory]
+        self._search = NearestNeighbors().fit(encoder.transform(X[memory]))
+        self.n_groups = len(self.sizes)
+        self.groups = np.arange(self.n_groups)
+
+    def votes(self, X: Any) -> Codes:
+        """Codes of shape (n_rows, n_voters)."""
+        count = min(max(self.sizes), len(self._memory))
+        return self._poll(self._search.kneighbors(self._encoder.transform(X), count, return_distance=False))
+
+    def rehearse(self, X: Any, rows: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
+        """Shares of shape (len(rows), n_groups, n_classes)."""
+        count = min(max(self.sizes) + 1, len(self._memory))
+        found = self._search.kneighbors(self._encoder.transform(X[rows]), count, return_distance=False)
+        # Push the row itself to the end; where it is not among its neighbours, the farthest goes.
+        itself = self._memory[found] == rows[:, None]
+        itself[~itself.any(axis=1), -1] = True
+        order = np.argsort(itself, axis=1, kind="stable")
+        answers = self._poll(np.take_along_axis(found, order, axis=1)[:, :-1])
+        return np.eye(n_classes)[answers]
+
+    def _poll(self, found: NDArray[np.intp]) -> Codes:
+        labels = self._labels[found]
+        counts = np.zeros((len(labels), int(self._labels.max()) + 1))
+        answers, rows = [], np.arange(len(labels))
+        for k in range(max(self.sizes)):
+            if k < labels.shape[1]:
+                counts[rows, labels[:, k]] += 1.0
+            if k + 1 in self.sizes:
+                answers.append(counts.argmax(axis=1))
+        return np.stack(answers, axis=1)
+
+
+def _fitted(template: Any, X: Any, y: Codes) -> Any:
+    if len(np.unique(y)) == 1:
+        return DummyClassifier(strategy="most_frequent").fit(X, y)
+    return clone(template).fit(X, y)

@@ -1,0 +1,145 @@
+"""Classifiers of several kinds in one vote."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.compose import ColumnTransformer
+from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.impute import SimpleImputer
+from sklearn.kernel_approximation import Nystroem
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.svm import SVC
+from threadpoolctl import threadpool_limits
+
+from certivote.voters._base import Rehearsal, VoterSet, code_type
+from certivote.voters._forest import Forest
+from certivote.voters._members import FoldedMember, NeighbourMember
+from certivote.votes import DenseVotes, SoftVotes
+
+__all__ = ["Mixed"]
+
+_MANY = 10_000
+"""Rows from which on the kernel machine is approximated, and beyond twice which no neighbours are remembered."""
+
+
+_SMALL = 1_000_000
+"""Numbers in ``X`` below which boosting runs on one thread."""
+
+
+class Mixed(VoterSet):
+    """Forests, boosting, linear, kernel and nearest-neighbour models in one vote.
+
+    Random forests with leaves of 1 and of 5 rows and extremely randomised trees (100 trees each, a vote a tree); two
+    histogram gradient boostings, each after 33 and after 100 iterations; a logistic regression; a kernel machine; and
+    the 1, 5 and 15 nearest neighbours. Boosting, linear and kernel models come once for each of 5 folds of the teaching
+    rows (3 from 5,000 rows on), each taught on the other folds: so every teaching row has models that have not seen it,
+    whose votes tell how far to trust each kind (``prior="informed"``), and nothing is fitted just for that.
+
+    Missing values are handled. Columns of 3 to 12 distinct whole numbers are understood as codes of categories by the
+    linear and kernel models, as numbers by the others.
+
+    Parameters
+    ----------
+    n_jobs : int or None, default=None
+        Of the forests.
+
+    Examples
+    --------
+    >>> from certivote.voters import Mixed
+    >>> Mixed().needs_rows
+    True
+    """
+
+    input_checks: ClassVar[dict[str, Any]] = {"ensure_all_finite": "allow-nan"}
+    needs_rows = True
+
+    def __init__(self, n_jobs: int | None = None):
+        self.n_jobs = n_jobs
+
+    def pilot(self) -> Forest:
+        return Forest()
+
+    def teach(self, X: Any, y: NDArray[Any], classes: NDArray[Any], rng: np.random.Generator) -> "_TaughtMixed":
+        codes = np.searchsorted(classes, y)
+        forests = [
+            Forest(estimator).teach(X, codes, np.arange(len(classes)), rng)
+            for estimator in (
+                RandomForestClassifier(n_jobs=self.n_jobs),
+                RandomForestClassifier(min_samples_leaf=5, n_jobs=self.n_jobs),
+                ExtraTreesClassifier(bootstrap=True, n_jobs=self.n_jobs),
+            )
+        ]
+        n = len(codes)
+        folds = rng.permutation(n) % min(5 if n < 5_000 else 3, n)
+        encoder = _encoder(X)
+        kernel = SVC(C=3.0) if n < _MANY else make_pipeline(Nystroem(n_components=500), RidgeClassifier(0.1))
+        seed = int(rng.integers(2**31))
+        boosting = {"early_stopping": False, "random_state": seed}
+        # On few rows, the threads of boosting would spend their time waiting for one another.
+        with threadpool_limits(1 if X.size < _SMALL else None, user_api="openmp"):
+            boosted = [
+                FoldedMember(HistGradientBoostingClassifier(**leaves, **boosting), X, codes, folds, stages=(33, 100))
+                for leaves in ({}, {"max_leaf_nodes": 8, "max_features": 0.5})
+            ]
+        members = [
+            *boosted,
+            FoldedMember(make_pipeline(encoder, LogisticRegression(max_iter=200)), X, codes, folds),
+            FoldedMember(make_pipeline(encoder, kernel), X, codes, folds),
+            NeighbourMember(_numbers().fit(X), X, codes, np.sort(rng.permutation(n)[: 2 * _MANY])),
+        ]
+        return _TaughtMixed(forests, members, len(classes))
+
+
+def _encoder(X: NDArray[np.float64]) -> Any:
+    """Columns with few distinct whole numbers one-hot, the others standardised; missing values filled."""
+    coded = []
+    for column in range(X.shape[1]):
+        levels = np.unique(X[:, column])
+        levels = levels[~np.isnan(levels)] if np.issubdtype(levels.dtype, np.floating) else levels
+        if 3 <= len(levels) <= 12 and np.all(levels == np.floor(levels)):
+            coded.append(column)
+    if len(coded) > 200:  # as many pixels would be
+        coded = []
+    numbers = [column for column in range(X.shape[1]) if column not in set(coded)]
+    return ColumnTransformer(
+        [
+            ("codes", OneHotEncoder(handle_unknown="ignore", sparse_output=False), coded),
+            ("numbers", _numbers(), numbers),
+        ]
+    )
+
+
+def _numbers() -> Any:
+    """Missing values filled by the mean, and every column standardised."""
+    return make_pipeline(SimpleImputer(keep_empty_features=True), StandardScaler())
+
+
+class _TaughtMixed:
+    def __init__(self, forests: list[Any], members: list[Any], n_classes: int):
+        self.forests, self.members = forests, members
+        self._n_classes = n_classes
+        self._groups = np.concatenate(_numbered([np.zeros(f.n_voters, dtype=np.intp) for f in forests], members))
+        self.n_voters = len(self._groups)
+
+    def votes(self, X: Any) -> DenseVotes:
+        parts = [forest.votes(X).codes for forest in self.forests]
+        parts += [member.votes(X).astype(code_type(self._n_classes)) for member in self.members]
+        return DenseVotes(np.concatenate(parts, axis=1), self._n_classes)
+
+    def rehearse(self, X: Any, y: NDArray[Any], rows: NDArray[np.intp]) -> Rehearsal:
+        """Out-of-bag votes of the forests, and those of the models that have not seen the row."""
+        shares = [forest.rehearse(X, y, rows).votes.shares for forest in self.forests]
+        shares += [member.rehearse(X, rows, self._n_classes) for member in self.members]
+        return Rehearsal(SoftVotes(np.concatenate(shares, axis=1)), self._groups)
+
+
+def _numbered(forests: list[NDArray[np.intp]], members: list[Any]) -> list[NDArray[np.intp]]:
+    """The group of each voter, numbered through all members."""
+    groups, first = [], 0
+    for own, count in [*((f, 1) for f in forests), *((m.groups, m.n_groups) for m in members)]:
+        groups.append(own + first)
+        first += count
+    return groups
