@@ -308,12 +308,12 @@ def _assemble(plan: Plan, samples: list[Sample], classes: NDArray[Any], provisos
     deployed = int(np.argmin([sample.bound for sample in samples]))
     average, theorem = None, method.theorem
     if len(samples) > 1:
-        theorem = f"{method.theorem} at delta/{len(samples)} on its own part (the average: {method.cross_theorem})"
         accounts = [(sample.risks, sample.penalty, sample.confidence, sample.n) for sample in samples]
         if plan.setting.constant == "paper":
-            average = method.form.average(accounts, plan.shares)
+            average, how = method.form.average(accounts, plan.shares), method.cross_theorem
         else:
-            average = average_of_bounds(method.form, accounts, plan.shares)
+            average, how = average_of_bounds(method.form, accounts, plan.shares), "the mean of the bounds of the parts"
+        theorem = f"{method.theorem} at delta/{len(samples)} on its own part (the average: {how})"
     bound = samples[deployed].bound
     return Certificate(
         schema_version=SCHEMA_VERSION,

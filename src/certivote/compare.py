@@ -102,7 +102,7 @@ def run_comparison(
     for name in methods or ():
         if name not in METHODS:
             raise ValueError(f"Unknown method {name!r}; there are {', '.join(METHODS)}.")
-    template = CertifiedVoteClassifier(**parameters)
+    template = CertifiedVoteClassifier(**{"method": "dis-r", **parameters})
     template._validate_params()
     with progress(template.verbose) as stage:
         prepared = template._prepare(X, y, methods or (), stage)

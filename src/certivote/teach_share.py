@@ -20,9 +20,10 @@ __all__ = ["choose_teach_share"]
 
 _PILOT = 0.3
 """Share of the rows that is looked at."""
-_SHARES = (0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8)
-_USUAL, _SPREAD = 0.1, 0.2
-"""Mean and deviation of the exponent with which errors fall as rows are added, before anything is seen."""
+_SHARES = (0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8)
+_HALVINGS = 3
+_SPREAD = 0.2
+"""Deviation of the exponent with which errors fall as rows are added from its usual value."""
 _FEWEST = 20
 """Rows of half a pilot below which it could tell nothing."""
 
@@ -39,22 +40,26 @@ def choose_teach_share(
 ) -> tuple[float, str]:
     """The share that promises the smallest bound by the learning curve of the first rows, and why in words.
 
-    The pilot's voters are taught on the first 30 % of the rows, and on each half of them. Their errors on rows that
-    they have not seen give a power law. The exponent is shrunk to a usual one, the more the fewer rows have an answer
-    that differs between the two sizes. For each share, the law expects so many errors on the rest; the share with the
-    smallest Clopper-Pearson limit of them is taken.
+    The pilot's voters are taught on the first 30 % of the rows, and on halves of them, three times. Their errors on
+    rows that they have not seen give a power law. The exponent is shrunk to a usual one, the more the fewer errors
+    there are: rare errors are mostly of lack of rows and fall fast, frequent ones are mostly noise and do not. For each
+    share, the law expects so many errors on the rest; the share with the smallest Clopper-Pearson limit of them is
+    taken.
     """
     n = len(order)
     rows = order[: round(_PILOT * n)]
-    halves = np.array_split(rows, 2)
     codes = np.searchsorted(classes, y)
-    if min(len(half) for half in halves) < _FEWEST or min(len(np.unique(codes[half])) for half in halves) < 2:
+    if len(rows) < 2 * _FEWEST or len(np.unique(codes[rows])) < 2:
         return 0.5, f"half of the rows teach: {n:,} rows are too few for a learning curve"
-    early = np.concatenate([_mistakes(pilot, X, y, classes, half, loss, rng) for half in halves])
     late = _mistakes(pilot, X, y, classes, rows, loss, rng)
+    early = np.zeros(len(rows))
+    for _ in range(_HALVINGS):
+        for half in np.array_split(rng.permutation(len(rows)), 2):
+            early[half] += _mistakes(pilot, X, y, classes, rows[half], loss, rng) / _HALVINGS
     few, many = early.sum() + 0.5, late.sum() + 0.5
-    noise = ((early != late).sum() + 1.0) / (few * many) / math.log(2.0) ** 2
-    decay = (math.log2(few / many) / noise + _USUAL / _SPREAD**2) / (1.0 / noise + 1.0 / _SPREAD**2)
+    usual = min(max(0.1 * (-math.log(many / len(rows)) - 1.0), 0.0), 0.8)
+    noise = (np.abs(early - late).sum() + 1.0) / (few * many) / math.log(2.0) ** 2
+    decay = (math.log2(few / many) / noise + usual / _SPREAD**2) / (1.0 / noise + 1.0 / _SPREAD**2)
     shares = np.array(_SHARES)
     rest = n - np.round(shares * n)
     expected = np.minimum(many / len(rows) * (shares / _PILOT) ** -decay, 1.0) * rest

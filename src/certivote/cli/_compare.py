@@ -19,11 +19,11 @@ def compare(
     joint: Annotated[
         bool, typer.Option("--joint", help="Divide delta among the methods, so that the best may be picked.")
     ] = False,
-    voters: Voters = "forest",
+    voters: Voters = "auto",
     split: Split = "single",
     loss: Loss = "plurality",
     delta: Delta = 0.05,
-    prior: Prior = 0.5,
+    prior: Prior = "auto",
     solver: Solver = "lbfgs",
     seed: Seed = 0,
 ) -> None:

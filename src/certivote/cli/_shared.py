@@ -26,6 +26,7 @@ __all__ = [
     "Solver",
     "Split",
     "Target",
+    "TeachShare",
     "Voters",
     "check_dataset",
     "complain",
@@ -34,17 +35,57 @@ __all__ = [
     "write_whole",
 ]
 
-MethodName = Literal["dis-r", "dis-v", "smv-exact", "smv-mc", "fo", "so", "bin", "c-bound", "holdout"]
+
+def _number_or(kind: Callable[[str], Any], *names: str) -> Callable[[str], Any]:
+    """A parser for an option that is a number or one of some names."""
+
+    def parse(text: Any) -> Any:
+        if text in names or not isinstance(text, str):
+            return text
+        try:
+            return kind(text)
+        except ValueError:
+            wanted = "a whole number" if kind is int else "a number"
+            raise typer.BadParameter(f"{text!r} is neither {' nor '.join(names)} nor {wanted}.") from None
+
+    return parse
+
+
+MethodName = Literal["auto", "dis-b", "dis-r", "dis-v", "smv-exact", "smv-mc", "fo", "so", "bin", "c-bound", "holdout"]
 
 Data = Annotated[Path, typer.Argument(help="CSV file with a header line; all columns but the target numeric.")]
 Target = Annotated[str, typer.Option(help="Column that holds the classes.")]
-Voters = Annotated[Literal["forest", "stumps"], typer.Option(help="Who votes.")]
+Voters = Annotated[
+    Literal["auto", "mixed", "forest", "stumps"],
+    typer.Option(help="Who votes. auto: mixed with --method auto, otherwise a forest."),
+]
 Split = Annotated[
-    Literal["single", "cross"], typer.Option(help="Voters from one part and certificate on the other, or both ways.")
+    str,
+    typer.Option(
+        parser=_number_or(int, "single", "cross"),
+        metavar="single|cross|FOLDS",
+        help="Voters from one part and certificate on the other, or both ways, or on each of so many folds.",
+    ),
 ]
 Loss = Annotated[Literal["plurality", "half-weight"], typer.Option(help="What counts as an error.")]
 Delta = Annotated[float, typer.Option(help="Probability with which a certificate may fail.")]
-Prior = Annotated[float, typer.Option(help="Concentration of the hyper-prior, the same for every voter.")]
+Prior = Annotated[
+    str,
+    typer.Option(
+        parser=_number_or(float, "auto", "informed"),
+        metavar="auto|informed|NUMBER",
+        help="Hyper-prior: learned on the voters' rows, or the Dirichlet parameter of every voter. auto: informed with "
+        "--method auto, otherwise the best of three, which is paid for.",
+    ),
+]
+TeachShare = Annotated[
+    str,
+    typer.Option(
+        parser=_number_or(float, "auto"),
+        metavar="auto|SHARE",
+        help="Share of the rows that teach the voters. auto: by the learning curve with --method auto, otherwise half.",
+    ),
+]
 Solver = Annotated[Literal["lbfgs", "adam"], typer.Option(help="Optimiser of the bound.")]
 Seed = Annotated[
     int, typer.Option(min=0, help="Seed. Fitting with several and keeping the best voids the certificate.")
