@@ -48,7 +48,12 @@ def nats_r(log_ratio, n, delta, constant):
 
 def nats_v(renyi, n, delta, order, constant):
     order = mpf(order)
-    price = (2 * order - 1) / (order - 1) * mp.log(2 / delta)
+    if constant == "paper":
+        price = (2 * order - 1) / (order - 1) * mp.log(2 / delta)
+    else:
+        # Markov twice, with a share of delta each that makes the derivative in it vanish.
+        share = order / (2 * order - 1)
+        price = order / (order - 1) * mp.log(1 / (share * delta)) + mp.log(1 / ((1 - share) * delta))
     return mpf(renyi) + price + mp.log(exact_constant(n, constant))
 
 
@@ -106,19 +111,19 @@ def test_dis_r_cross_against_mpmath(errors, penalties, parts, share, constant):
         assert_close_above(got, exact_inverse(risk, eps))
 
 
+@pytest.mark.parametrize("constant", CONSTANTS)
 @pytest.mark.parametrize("order", [1.5, 3.0])
 @pytest.mark.parametrize(("errors", "penalties", "parts", "share"), CROSSES)
-def test_dis_v_cross_against_mpmath(errors, penalties, parts, share, order):
+def test_dis_v_cross_against_mpmath(errors, penalties, parts, share, order, constant):
     with mp.workdps(40):
         shares = [mpf(share), 1 - mpf(share)]
         risk = mp.fsum(t * mpf(k) / n for t, k, n in zip(shares, errors, parts, strict=True))
         eps = mp.fsum(
-            t * nats_v(pen, n, mpf(DELTA) / 2, order, "paper") / n
+            t * nats_v(pen, n, mpf(DELTA) / 2, order, constant) / n
             for t, pen, n in zip(shares, penalties, parts, strict=True)
         )
-        got = bounds.dis_v_cross(
-            [k / n for k, n in zip(errors, parts, strict=True)], penalties, parts, DELTA, order, [share, 1 - share]
-        )
+        rates = [k / n for k, n in zip(errors, parts, strict=True)]
+        got = bounds.dis_v_cross(rates, penalties, parts, DELTA, order, [share, 1 - share], constant)
         assert_close_above(got, exact_inverse(risk, eps))
 
 
@@ -145,7 +150,18 @@ def test_what_the_theorems_pay_against_their_formulas(n, delta, constant):
             assert bounds.disintegrated_ratio(penalty, moment, delta) == pytest.approx(expected, abs=1e-11)
             assert bounds.pac_bayes(penalty, moment, delta) == pytest.approx(expected, abs=1e-11)
             expected = float(nats_v(penalty, n, mpf(delta), 1.5, constant))
-            assert bounds.disintegrated_renyi(penalty, moment, delta, 1.5) == pytest.approx(expected, abs=1e-11)
+            got = bounds.disintegrated_renyi(penalty, moment, delta, 1.5, constant)
+            assert got == pytest.approx(expected, abs=1e-11)
+
+
+@pytest.mark.parametrize("order", [1.01, 1.5, 2.0, 10.0, 1000.0])
+def test_no_other_division_of_delta_is_cheaper(order):
+    got = bounds.disintegrated_renyi(0.0, 0.0, DELTA, order, "exact")
+    with mp.workdps(40):
+        order = mpf(order)
+        for share in [mpf(k) / 100 for k in range(1, 100)]:
+            price = -order / (order - 1) * mp.log(share * DELTA) - mp.log((1 - share) * DELTA)
+            assert got <= price + mpf("1e-11")
 
 
 @pytest.mark.parametrize(

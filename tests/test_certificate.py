@@ -1,14 +1,18 @@
 import dataclasses
 import json
+from pathlib import Path
 
-import mpmath
 import numpy as np
 import pytest
+from auditor import assert_recomputable
 from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.ensemble import RandomForestClassifier
 
 from certivote import Certificate, CertifiedVoteClassifier
 from certivote.certificate import percent_up
-from certivote.voters import Stumps
+from certivote.voters import Forest, Stumps
+
+FOREST = Forest(RandomForestClassifier(n_estimators=20))
 
 
 def certificate(method="dis-r", split="single", **parameters):
@@ -18,65 +22,30 @@ def certificate(method="dis-r", split="single", **parameters):
     return clf.fit(X, y).certificate_
 
 
-@pytest.fixture(scope="module", params=[("dis-r", "none"), ("dis-v", "single"), ("dis-r", "cross"), ("dis-v", "cross")])
+PAPER = {"prior": 0.5, "constant": "paper"}
+GIVEN = [
+    ("dis-r", "none", PAPER),
+    ("dis-v", "single", PAPER),
+    ("dis-r", "cross", PAPER),
+    ("dis-v", "cross", PAPER),
+    ("dis-b", "single", {}),
+    ("dis-r", "none", {"n_draws": 3}),
+    ("dis-v", "cross", {"renyi_order": [1.2, 2.0]}),
+    ("dis-b", 3, {"n_draws": 2, "gamma": [[4.0, 0.5], [30.0, 0.3]]}),
+    ("dis-r", 3, {}),
+]
+
+
+@pytest.fixture(scope="module", params=GIVEN, ids=lambda given: f"{given[0]}-{given[1]}-{'-'.join(given[2])}")
 def any_certificate(request):
-    return certificate(*request.param, tau=0.3)
-
-
-def log_beta(parameters):
-    return sum(mpmath.loggamma(p) for p in parameters) - mpmath.loggamma(sum(parameters))
-
-
-def kl_inverse(q, eps):
-    """max{p >= q : kl(q||p) <= eps} by bisection in 40 digits."""
-
-    def kl(p):
-        left = q * mpmath.log(q / p) if q else mpmath.mpf(0)
-        return left + (1 - q) * mpmath.log((1 - q) / (1 - p))
-
-    low, high = q, mpmath.mpf(1)
-    for _ in range(120):
-        middle = (low + high) / 2
-        low, high = (middle, high) if kl(middle) <= eps else (low, middle)
-    return high
-
-
-def nats(part, method, order, delta):
-    """Penalty and confidence straight from the paper's corollaries 1 and 2."""
-    alpha, beta, log_weights = ([mpmath.mpf(v) for v in part[name]] for name in ("alpha", "beta", "log_weights"))
-    root = 2 * mpmath.sqrt(part["n"])
-    ratio = log_beta(beta) - log_beta(alpha)
-    if method == "dis-r":
-        drawn = sum((a - b) * w for a, b, w in zip(alpha, beta, log_weights, strict=True))
-        return ratio + drawn + mpmath.log(root / delta)
-    order = mpmath.mpf(order)
-    tilted = [order * a + (1 - order) * b for a, b in zip(alpha, beta, strict=True)]
-    renyi = ratio + (log_beta(tilted) - log_beta(alpha)) / (order - 1)
-    return renyi + (2 * order - 1) / (order - 1) * mpmath.log(2 / delta) + mpmath.log(root)
+    method, split, parameters = request.param
+    return certificate(method, split, tau=0.3, **parameters)
 
 
 def test_a_stranger_can_recompute_the_bound_from_the_json(any_certificate):
-    record = json.loads(any_certificate.to_json())
-    with mpmath.workdps(40):
-        delta = mpmath.mpf(record["delta"]) / len(record["parts"])
-        pairs = [
-            (
-                mpmath.mpf(part["errors"]) / part["n"],
-                nats(part, record["method"], record["order"], delta) / part["n"],
-            )
-            for part in record["parts"]
-        ]
-        own = [kl_inverse(risk, eps) for risk, eps in pairs]
-        for part, exact in zip(record["parts"], own, strict=True):
-            assert 0 <= part["bound"] - exact <= 1e-9
-        assert 0 <= record["bound"] - min(own) <= 1e-9
-        assert record["bound"] == record["parts"][record["deployed"]]["bound"]
-        if record["split"] == "cross":
-            risk, eps = (
-                sum(t * x for t, x in zip(record["shares"], xs, strict=True)) for xs in zip(*pairs, strict=True)
-            )
-            assert 0 <= record["average_bound"] - kl_inverse(risk, eps) <= 1e-9
-            assert record["bound"] <= record["average_bound"]
+    assert_recomputable(any_certificate)
+    if any_certificate.average_bound is not None:
+        assert any_certificate.bound <= any_certificate.average_bound
 
 
 def test_json_round_trips_exactly(any_certificate):
@@ -97,11 +66,18 @@ def test_json_holds_what_is_promised(any_certificate):
         "vacuous",
         "assumptions",
         "parts",
+        "orders",
+        "n_draws",
+        "gamma_atoms",
+        "gamma_scales",
+        "prior",
+        "choices",
     ]
     assert set(promised) <= record.keys()
-    assert all({"n", "errors", "alpha", "beta", "log_weights"} <= part.keys() for part in record["parts"])
+    named = {"n", "errors", "alpha", "beta", "log_weights", "prior_weight", "order", "draw", "payments"}
+    assert all(named <= part.keys() for part in record["parts"])
     assert all(isinstance(sentence, str) and sentence.endswith(".") for sentence in record["assumptions"])
-    assert len(record["parts"]) == (2 if record["split"] == "cross" else 1)
+    assert len(record["parts"]) == {"cross": 2, "3": 3}.get(record["split"], 1)
 
 
 def test_a_certificate_cannot_be_changed(any_certificate):
@@ -113,7 +89,18 @@ def test_text_states_the_promise_rounded_up(any_certificate):
     text = str(any_certificate)
     assert text.startswith("With 95 % confidence, this classifier is wrong on at most ")
     assert percent_up(any_certificate.bound) in text
-    assert f"Theorem {6 if any_certificate.method == 'dis-r' else 7}" in text
+    proof = {"dis-r": "Theorem 6", "dis-v": "Theorem 7", "dis-b": "Occam's hammer with the binomial tail"}
+    assert f"{any_certificate.method}, {proof[any_certificate.method]}" in text
+
+
+def test_text_states_what_was_paid(any_certificate):
+    part = any_certificate.parts[any_certificate.deployed]
+    (line,) = (line for line in str(any_certificate).splitlines() if line.startswith("  paid "))
+    assert line.split("paid")[1].strip().startswith(f"{part.penalty + part.confidence:.2f} nats: ")
+    for payment in part.payments:
+        assert (f"{payment.what} {payment.nats:.2f}" in line) == (payment.nats != 0)
+    draws = f"the best of {any_certificate.n_draws}, each paid for"
+    assert (draws in str(any_certificate)) == (any_certificate.n_draws > 1)
 
 
 @pytest.mark.parametrize(
@@ -127,7 +114,7 @@ def test_percentages_are_rounded_up(value, text):
 def test_a_bound_no_better_than_guessing_says_so():
     X, y = load_iris(return_X_y=True)
     with pytest.warns(UserWarning, match="No teaching row has class 0"):
-        text = str(CertifiedVoteClassifier(random_state=0).fit(X[::15], y[::15]).certificate_)
+        text = str(CertifiedVoteClassifier(voters=FOREST, random_state=0).fit(X[::15], y[::15]).certificate_)
     assert "no better than guessing among 3 classes" in " ".join(text.split())
 
 
@@ -137,12 +124,14 @@ def test_vacuous_certificates_say_so():
     assert not source.vacuous
 
 
-def test_half_weight_bound_is_never_below_plurality_for_the_same_vote():
+@pytest.mark.parametrize("method", ["dis-b", "dis-r"])
+def test_half_weight_bound_is_never_below_plurality_for_the_same_vote(method):
     # Two classes: the same trained vote, and equal errors up to ties.
-    same = {"random_state": 3, "split": "single"}
+    same = {"voters": FOREST, "random_state": 3, "split": "single"}
     X, y = load_breast_cancer(return_X_y=True)
     bounds = [
-        CertifiedVoteClassifier(loss=loss, **same).fit(X, y).certificate_.bound for loss in ("plurality", "half-weight")
+        CertifiedVoteClassifier(method, loss=loss, **same).fit(X, y).certificate_.bound
+        for loss in ("plurality", "half-weight")
     ]
     assert bounds[0] <= bounds[1]
 
@@ -151,6 +140,11 @@ def test_half_weight_bound_is_never_below_plurality_for_the_same_vote():
     ("change", "message"),
     [
         (lambda record: record.update(schema_version=99), "schema version 99"),
+        (lambda record: record.update(schema_version=3), "schema version 3; this certivote reads versions 1 to 2"),
+        (lambda record: record.update(schema_version=0), "schema version 0"),
+        (lambda record: record["parts"][0].pop("payments"), r"parts\[0\] lacks payments"),
+        (lambda record: record["parts"][0].update(payments=[3]), r"parts\[0\].payments\[0\] must be an object"),
+        (lambda record: record.pop("n_draws"), "lacks n_draws"),
         (lambda record: record.pop("schema_version"), "no schema_version"),
         (lambda record: record.pop("bound"), "lacks bound"),
         (lambda record: record.update(colour="red"), "has unknown colour"),
@@ -171,6 +165,59 @@ def test_a_damaged_certificate_is_refused_with_a_reason(change, message):
         Certificate.from_json(json.dumps(record))
 
 
+NEW = {"orders", "n_draws", "gamma_atoms", "gamma_scales", "prior", "choices"}
+NEW_IN_PARTS = {"payments", "prior_weight", "order", "draw"}
+
+
+def as_version_1(made):
+    """What the first schema would have written."""
+    record = json.loads(made.to_json())
+    parts = [{key: value for key, value in part.items() if key not in NEW_IN_PARTS} for part in record["parts"]]
+    return {key: value for key, value in record.items() if key not in NEW} | {"schema_version": 1, "parts": parts}
+
+
+@pytest.mark.parametrize(("method", "split"), [("dis-r", "none"), ("dis-v", "cross"), ("smv-exact", "single")])
+def test_the_first_schema_is_still_read(method, split):
+    made = certificate(method, split, **PAPER)
+    record = as_version_1(made)
+    read = Certificate.from_json(json.dumps(record))
+    assert (read.schema_version, read.n_draws, read.gamma_atoms, read.gamma_scales, read.choices) == (2, 1, (), (), ())
+    assert read.orders == made.orders
+    again = as_version_1(read)
+    assert again == record
+    assert_recomputable(read)
+    assert Certificate.from_json(read.to_json()) == read
+
+
+def test_a_certificate_that_version_0_1_wrote_is_still_read():
+    text = Path(__file__).with_name("certificate_version_1.json").read_text()
+    record = json.loads(text)
+    assert record["schema_version"] == 1
+    assert not NEW & record.keys()
+    read = Certificate.from_json(text)
+    assert as_version_1(read) == record
+    assert read.orders == (1.5,)
+    assert {part.order for part in read.parts} == {1.5}
+    assert percent_up(record["bound"]) in str(read)
+    assert_recomputable(read)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda record: record.pop("bound"), "lacks bound"),
+        (lambda record: record.update(parts=[3]), "'parts' must hold objects"),
+        (lambda record: record["parts"][0].pop("penalty"), r"parts\[0\] lacks penalty"),
+        (lambda record: record["parts"][0].update(n="many"), r"parts\[0\].n must be of type int"),
+    ],
+)
+def test_a_damaged_certificate_of_the_first_schema_is_refused_with_a_reason(change, message):
+    record = as_version_1(certificate("dis-r"))
+    change(record)
+    with pytest.raises(ValueError, match=message):
+        Certificate.from_json(json.dumps(record))
+
+
 @pytest.mark.parametrize("text", ["", "{", "[]", "3", "null"])
 def test_other_text_is_refused(text):
     with pytest.raises(ValueError, match="Not a certificate"):
@@ -180,7 +227,7 @@ def test_other_text_is_refused(text):
 def test_copies_are_stated():
     X, y = load_breast_cancer(return_X_y=True)
     X, y = np.repeat(X, 2, axis=0), np.repeat(y, 2)
-    made = CertifiedVoteClassifier(random_state=0).fit(X, y).certificate_
+    made = CertifiedVoteClassifier("dis-r", FOREST, random_state=0).fit(X, y).certificate_
     part = made.parts[0]
     assert part.copies > 0
     assert part.copies_of_teaching_rows > 0

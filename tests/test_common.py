@@ -4,23 +4,47 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from certivote import CertifiedVoteClassifier
 from certivote.voters import Forest, Stumps
 
 SMALL = Forest(RandomForestClassifier(n_estimators=10))
+LIST = [DecisionTreeClassifier(max_depth=3), LogisticRegression()]
 
 
 @pytest.mark.filterwarnings("ignore:No teaching row has class:UserWarning")
 @parametrize_with_checks(
     [
-        CertifiedVoteClassifier(),
-        CertifiedVoteClassifier(method="dis-v", voters=SMALL, split="cross", loss="half-weight"),
-        CertifiedVoteClassifier(method="smv-exact", voters=SMALL),
+        CertifiedVoteClassifier(voters=SMALL),
+        CertifiedVoteClassifier(method="dis-r", voters=SMALL),
+        CertifiedVoteClassifier(method="dis-v", voters=SMALL, split="cross", loss="half-weight", prior=0.5),
+        # Not plurality: where it is simulated, each fit takes a second.
+        CertifiedVoteClassifier(method="smv-exact", voters=SMALL, loss="half-weight", prior=0.5),
         CertifiedVoteClassifier(method="so", voters=Stumps(n_thresholds=4)),
-        CertifiedVoteClassifier(voters=[DecisionTreeClassifier(max_depth=3), LogisticRegression()]),
+        CertifiedVoteClassifier(voters=LIST),
     ]
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize(
+    "name",
+    [
+        "check_classifiers_classes",
+        "check_classifiers_one_label",
+        "check_dtype_object",
+        "check_estimators_pickle",
+        "check_fit2d_1feature",
+        "check_fit2d_1sample",
+        "check_fit_idempotent",
+        "check_n_features_in_after_fitting",
+        "check_supervised_y_2d",
+    ],
+)
+def test_some_scikit_learn_checks_of_the_default(name):
+    # Its voters take seconds to teach, so not all of them.
+    getattr(estimator_checks, name)("CertifiedVoteClassifier", CertifiedVoteClassifier())

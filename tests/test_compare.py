@@ -137,7 +137,7 @@ def test_the_order_of_methods_does_not_change_them():
 @pytest.mark.parametrize(("split", "folds"), [("single", 1), ("cross", 2)])
 def test_voters_are_taught_once(counted_forest, split, folds):
     comparison = run_comparison(*cancer(), voters=counted_forest, split=split, random_state=0)
-    assert len(comparison) == len(METHODS) == 9
+    assert len(comparison) == len(METHODS) == 10
     assert CountedForest.taught == folds
     assert CountedForest.voted == folds
 
@@ -145,7 +145,7 @@ def test_voters_are_taught_once(counted_forest, split, folds):
 @pytest.mark.parametrize("methods", [["dis-r", "fo", "holdout", "c-bound"], None])
 def test_a_joint_comparison_divides_delta(methods):
     comparison = run_comparison(*cancer(), methods, joint=True, delta=0.08, **small())
-    count = 4 if methods else 9
+    count = 4 if methods else 10
     assert len(comparison) == count
     for name, certificate in comparison.certificates.items():
         assert certificate.delta == 0.08 / count
@@ -165,7 +165,7 @@ def test_joint_bounds_are_never_smaller():
 def test_without_joint_the_note_says_that_picking_is_not_free():
     note = everything().note
     assert "Each bound holds on its own with probability at least 0.95." in note
-    assert NOT_FREE.format(9) in note
+    assert NOT_FREE.format(10) in note
     assert "joint=True" in note
     assert "may be picked" not in note
     assert all(certificate.delta == 0.05 for certificate in everything().certificates.values())
@@ -221,7 +221,7 @@ def test_bad_parameters_are_refused_before_any_work(counted_forest):
 def test_more_than_two_classes_leave_the_c_bound_out():
     table = compare(*load_iris(return_X_y=True), **small())
     assert table.index.tolist() == [name for name in METHODS if name != "c-bound"]
-    assert NOT_FREE.format(8) in table.attrs["note"]
+    assert NOT_FREE.format(9) in table.attrs["note"]
 
 
 def test_the_c_bound_of_more_than_two_classes_is_refused_when_asked_for():
@@ -255,7 +255,7 @@ def test_the_command_prints_every_method_and_the_note(data):
     result = run(data, "--target", "y")
     assert result.exit_code == 0, result.output
     assert first_words(result.output)[: len(METHODS) + 1] == ["method", *METHODS]
-    assert NOT_FREE.format(9) in result.output
+    assert NOT_FREE.format(10) in result.output
     for method in METHODS.values():
         assert method.certified in result.output
 
@@ -300,7 +300,7 @@ def test_a_bad_method_name_ends_in_one_clear_line(data):
     result = run(data, "--target", "y", "--method", "dis-r", "--method", "sorcery")
     assert result.exit_code == 1
     assert result.output.startswith("certivote: ")
-    assert "Unknown method 'sorcery'; there are dis-r, dis-v, " in result.output
+    assert "Unknown method 'sorcery'; there are dis-b, dis-r, dis-v, " in result.output
     assert result.output.count("\n") == 1
 
 

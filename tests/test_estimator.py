@@ -3,6 +3,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from fits import row_order
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
@@ -61,9 +62,7 @@ def test_certified_errors_are_those_of_predict():
     X, y = load_digits(return_X_y=True)
     clf = CertifiedVoteClassifier(voters=SMALL, split="cross", random_state=4).fit(X, y)
     part = clf.certificate_.parts[clf.certificate_.deployed]
-    # The folds that the estimator made: the first stream of its seed.
-    split_rng = np.random.default_rng(np.random.SeedSequence((4,)).spawn(7)[0])
-    fold = make_folds(len(y), "cross", 0.5, split_rng)[clf.certificate_.deployed]
+    fold = make_folds(row_order(len(y), 4), "cross", 0.5)[clf.certificate_.deployed]
     assert part.n == len(fold.certify)
     assert part.errors == np.sum(clf.predict(X[fold.certify]) != y[fold.certify])
     assert part.errors == count_errors(clf.predict_proba(X[fold.certify]), y[fold.certify], "plurality")
@@ -170,7 +169,7 @@ def test_pipelines_grid_search_and_cross_validation():
     pipeline = make_pipeline(StandardScaler(), CertifiedVoteClassifier(voters=SMALL, random_state=0))
     assert cross_val_score(pipeline, X, y, cv=3).mean() > 0.9
     search = GridSearchCV(
-        CertifiedVoteClassifier(voters=SMALL, random_state=0),
+        CertifiedVoteClassifier("dis-r", SMALL, random_state=0),
         {"prior": [0.5, 5.0], "voters__estimator__max_depth": [1, None]},
         cv=2,
     )
@@ -213,20 +212,21 @@ def test_splitting_rows_off_for_nothing_warns():
     assert caught[0].filename == __file__
 
 
-def test_a_class_the_voters_never_saw_counts_as_an_error_and_warns():
+@pytest.mark.parametrize("method", ["auto", "dis-r"])
+def test_a_class_the_voters_never_saw_counts_as_an_error_and_warns(method):
     X, y = cancer()
     y = y.astype(object)
     y[:3] = "rare"
     y = y.astype(str)
     seed = next(s for s in range(100) if not set(range(3)) & set(teach_rows(len(y), s)))
     with pytest.warns(UserWarning, match="No teaching row has class 'rare'"):
-        clf = CertifiedVoteClassifier(voters=SMALL, random_state=seed).fit(X, y)
+        clf = CertifiedVoteClassifier(method, SMALL, teach_share=0.5, random_state=seed).fit(X, y)
     assert not np.any(clf.predict(X) == "rare")
     assert clf.certificate_.parts[0].errors >= 3
 
 
 def teach_rows(n, seed):
-    return make_folds(n, "single", 0.5, np.random.default_rng(np.random.SeedSequence((seed,)).spawn(7)[0]))[0].teach
+    return make_folds(row_order(n, seed), "single", 0.5)[0].teach
 
 
 @pytest.mark.parametrize(
@@ -236,13 +236,18 @@ def teach_rows(n, seed):
         ({"delta": 1.0}, "'delta' parameter"),
         ({"delta": -0.1}, "'delta' parameter"),
         ({"delta": "5%"}, "'delta' parameter"),
-        ({"prior": 0.0}, "'prior' parameter .* must be a float in the range \\(0.0, inf\\)"),
+        ({"prior": 0.0}, "'prior' parameter .* must be .* a float in the range \\(0.0, inf\\)"),
         ({"prior": -1.0}, "'prior' parameter"),
         ({"prior": [1.0, 2.0]}, "one number a voter, 15 in all; got shape \\(2,\\)"),
         ({"prior": [0.0] * 15}, "prior must be positive"),
         ({"prior": [np.nan] * 15}, "prior must be positive"),
         ({"prior": 1e9}, "prior must be positive, from 1e-6 to 1e6"),
         ({"renyi_order": 1.0}, "'renyi_order' parameter .* must be a float in the range \\(1.0, inf\\)"),
+        ({"renyi_order": [2.0, 1.0]}, "'renyi_order' parameter .* must be a float in the range \\(1.0, inf\\)"),
+        ({"renyi_order": [np.nan]}, "'renyi_order' parameter"),
+        ({"renyi_order": []}, "'renyi_order' parameter"),
+        ({"n_draws": 0}, "'n_draws' parameter"),
+        ({"split": 1}, "'split' parameter"),
         ({"method": "dis"}, "'method' parameter"),
         ({"voters": "trees"}, "'voters' parameter"),
         ({"split": "half"}, "'split' parameter"),
@@ -303,6 +308,9 @@ def test_a_failed_fit_leaves_no_certificate():
     assert not hasattr(clf, "certificate_")
 
 
-def test_the_exact_constant_is_never_looser():
-    paper, exact = (fitted(constant=constant).certificate_.parts[0] for constant in ("paper", "exact"))
-    assert exact.confidence < paper.confidence
+@pytest.mark.parametrize("method", ["dis-r", "dis-v", "smv-exact", "fo"])
+def test_the_exact_constant_is_never_looser(method):
+    paper, exact = (fitted(method=method, constant=constant).certificate_.parts[0] for constant in ("paper", "exact"))
+    # Half a nat of the constant, and half a nat where delta is divided.
+    gain = {"dis-v": 0.9}.get(method, 0.4)
+    assert exact.confidence < paper.confidence - gain

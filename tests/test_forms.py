@@ -119,9 +119,15 @@ def test_binomial_form_finds_the_count_behind_the_error_rate(n):
         assert got == pytest.approx(bounds.holdout(errors, n, 0.05), rel=1e-9)
 
 
-def test_binomial_form_has_nothing_to_train():
-    with pytest.raises(NotImplementedError, match="learns nothing"):
-        BinomialForm().slopes(0.1, 0.0, CONFIDENCE, 100)
+@pytest.mark.parametrize(("errors", "penalty", "n"), [(0, 0.0, 50), (7, 3.0, 50), (12, 40.0, 400), (399, 1.0, 400)])
+def test_binomial_form_trains_on_the_chernoff_limit_above_it(errors, penalty, n):
+    got = BinomialForm().slopes(errors / n, penalty, CONFIDENCE, n)
+    with mp.workdps(40):
+        true = exact_inverse(mpf(errors) / n, (mpf(penalty) + mpf(CONFIDENCE)) / n, 1)
+        assert got[0] == pytest.approx(float(true), rel=1e-9)
+    assert got == KlForm().slopes(errors / n, penalty, CONFIDENCE, n)
+    # Without errors the two are the same, and only the bound is rounded up.
+    assert got[0] >= BinomialForm().bound((errors / n,), penalty, CONFIDENCE, n) * (1 - 1e-12)
 
 
 def differences(function, risks, penalty):

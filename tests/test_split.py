@@ -6,25 +6,26 @@ from scipy import sparse, stats
 from certivote.split import Fold, count_copies, make_folds, row_keys
 
 
-def rng(seed=0):
-    return np.random.default_rng(seed)
+def order(n_rows, seed=0):
+    return np.random.default_rng(seed).permutation(n_rows)
 
 
 def test_none_certifies_on_every_row():
-    (fold,) = make_folds(7, "none", 0.5, rng())
+    (fold,) = make_folds(order(7), "none", 0.5)
     assert len(fold.teach) == 0
     assert fold.certify.tolist() == list(range(7))
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.65])
 def test_parts_are_disjoint_and_complete(share):
-    (fold,) = make_folds(100, "single", share, rng())
+    (fold,) = make_folds(order(100), "single", share)
     assert len(fold.teach) == round(100 * share)
     assert sorted([*fold.teach, *fold.certify]) == list(range(100))
+    assert sorted(order(100)[: len(fold.teach)]) == fold.teach.tolist()
 
 
 def test_cross_uses_each_part_both_ways():
-    first, second = make_folds(11, "cross", 0.4, rng())
+    first, second = make_folds(order(11), "cross", 0.4)
     assert first.teach.tolist() == second.certify.tolist()
     assert first.certify.tolist() == second.teach.tolist()
 
@@ -32,7 +33,7 @@ def test_cross_uses_each_part_both_ways():
 def test_the_split_is_uniform_and_not_stratified():
     # With 10 positives among 40 rows, those in a half are hypergeometric; a stratified split would always give 5.
     labels = np.arange(40) < 10
-    counts = np.array([labels[make_folds(40, "single", 0.5, rng(seed))[0].certify].sum() for seed in range(2000)])
+    counts = np.array([labels[make_folds(order(40, seed), "single", 0.5)[0].certify].sum() for seed in range(2000)])
     expected = 2000 * stats.hypergeom(40, 10, 20).pmf(np.arange(11))
     pooled = [expected[:3].sum(), *expected[3:8], expected[8:].sum()]
     seen = [np.sum(counts < 3), *[np.sum(counts == k) for k in range(3, 8)], np.sum(counts >= 8)]
@@ -42,7 +43,20 @@ def test_the_split_is_uniform_and_not_stratified():
 @pytest.mark.parametrize(("n_rows", "share"), [(1, 0.5), (3, 0.01), (3, 0.99)])
 def test_a_part_without_rows_is_refused(n_rows, share):
     with pytest.raises(ValueError, match=f"n_samples = {n_rows} with teach_share={share}"):
-        make_folds(n_rows, "single", share, rng())
+        make_folds(order(n_rows), "single", share)
+
+
+@pytest.mark.parametrize(("n_rows", "count"), [(2, 2), (10, 3), (11, 5)])
+def test_each_fold_is_certified_with_voters_from_the_others(n_rows, count):
+    folds = make_folds(order(n_rows), count, 0.9)
+    assert sorted(row for fold in folds for row in fold.certify) == list(range(n_rows))
+    assert {len(fold.certify) for fold in folds} <= {n_rows // count, -(-n_rows // count)}
+    assert all(sorted([*fold.teach, *fold.certify]) == list(range(n_rows)) for fold in folds)
+
+
+def test_more_folds_than_rows_are_refused():
+    with pytest.raises(ValueError, match="n_samples = 3, and split=4 needs at least one for each fold"):
+        make_folds(order(3), 4, 0.5)
 
 
 @pytest.mark.parametrize(

@@ -94,6 +94,8 @@ class CertifiedVoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     weights_ : array of shape (n_voters,)
         Their weights, multiples of 2**-52 that sum to 1; for the random vote, the parameters of the Dirichlet that it
         draws its weights from.
+    fold_ : Fold
+        Row numbers of the deployed vote: ``fold_.teach`` taught its voters, ``fold_.certify`` certified it.
     n_features_in_ : int
     feature_names_in_ : array
         Only if the features have names.
@@ -185,6 +187,7 @@ class CertifiedVoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             return self._learn(self._prepare(X, y, [self.method], stage), stage)
 
     def _prepare(self, X: Any, y: ArrayLike, methods: Sequence[str], stage: Stage) -> Prepared:
+        self._orders()
         voters = self._voter_set()
         X, y = self._checked(voters, X, y)
         share: Any = self.teach_share
@@ -210,7 +213,7 @@ class CertifiedVoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             shares = (1.0 / split,) * split
         else:
             shares = (self.tau, 1.0 - self.tau) if split == "cross" else (1.0,)
-        orders = tuple(float(order) for order in np.atleast_1d(self.renyi_order))
+        orders = self._orders()
         constant: Any = self.constant
         plan = Plan(
             method="dis-b" if self.method == "auto" else self.method,
@@ -231,6 +234,7 @@ class CertifiedVoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         self.classes_, self.certificate_ = prepared.classes, certificate
         self.weights_ = weights[certificate.deployed]
         self.voters_ = prepared.taught[certificate.deployed]
+        self.fold_ = prepared.folds[certificate.deployed]
         self._prediction_seed = prepared.prediction_seed()
         return self
 
@@ -238,6 +242,15 @@ class CertifiedVoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         if isinstance(self.voters, str) and self.voters == "auto":
             return resolve_voters("mixed" if self.method == "auto" else "forest")
         return resolve_voters(self.voters)
+
+    def _orders(self) -> tuple[float, ...]:
+        orders = tuple(float(order) for order in np.ravel(self.renyi_order))
+        if not orders or not all(1.0 < order < np.inf for order in orders):
+            raise ValueError(
+                "The 'renyi_order' parameter of CertifiedVoteClassifier must be a float in the range (1.0, inf) or a "
+                f"sequence of them. Got {self.renyi_order!r} instead."
+            )
+        return orders
 
     def _split(self) -> Any:
         return self.split if isinstance(self.split, str) else int(self.split)

@@ -24,9 +24,10 @@ __all__ = ["Prepared", "prepare"]
 
 @dataclass(frozen=True)
 class Prepared:
-    """Taught voters and their ballots, one a certified sample, and the entropy that all randomness comes from."""
+    """The folds, taught voters and ballots, one a certified sample, and the entropy that all randomness comes from."""
 
     classes: NDArray[Any]
+    folds: tuple[Fold, ...]
     taught: tuple[TaughtVoters, ...]
     ballots: tuple[Ballot, ...]
     provisos: tuple[str, ...]
@@ -104,7 +105,14 @@ def prepare(
         )
         taught.append(learned)
     return Prepared(
-        classes, tuple(taught), tuple(ballots), _provisos(voters, split), describe(prior), tuple(choices), entropy
+        classes,
+        folds,
+        tuple(taught),
+        tuple(ballots),
+        _provisos(voters, split),
+        describe(prior),
+        tuple(choices),
+        entropy,
     )
 
 

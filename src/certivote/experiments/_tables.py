@@ -12,7 +12,7 @@ from certivote.datasets import DATASETS
 from certivote.experiments._protocol import DELTA, METHODS, PRIOR, PROTOCOLS, task
 from certivote.experiments._runs import Run
 
-__all__ = ["QUANTITIES", "TASKS", "Cell", "cells", "write_tables"]
+__all__ = ["QUANTITIES", "TASKS", "Cell", "cells", "published", "write_tables"]
 
 QUANTITIES = {"bound": "Bound in %", "test_error": "Test error in %", "train_seconds": "Training time in seconds"}
 TASKS = {
@@ -45,7 +45,7 @@ def _shown(mean: float | None, std: float | None) -> str:
 
 
 @functools.cache
-def _published() -> dict[tuple[str, str, str], tuple[float, float]]:
+def published() -> dict[tuple[str, str, str], tuple[float, float]]:
     """Mean and deviation by quantity, dataset and method."""
     text = resources.files("certivote.experiments").joinpath("published.csv").read_text(encoding="utf-8")
     return {
@@ -68,7 +68,7 @@ def cells(runs: Iterable[Run], protocol: str, quantity: str, dataset: str) -> li
             len(found),
             statistics.fmean(found) if found else None,
             statistics.stdev(found) if len(found) > 1 else None,
-            *_published().get((quantity, dataset, method), (None, None)),
+            *published().get((quantity, dataset, method), (None, None)),
         )
         for method, found in values.items()
     ]

@@ -80,7 +80,7 @@ class Gamma:
         terms, slopes = [], []
         for place, weight in self.atoms:
             distance = place - 2.0 - log_ratio
-            terms.append(math.log(weight) - place - math.log1p(math.exp(-max(distance, -700.0))))
+            terms.append(math.log(weight) - place + min(distance, 0.0) - math.log1p(math.exp(-abs(distance))))
             slopes.append(-1.0 / (1.0 + math.exp(min(distance, 700.0))))
         for scale, weight in self.scales:
             terms.append(self._smooth(scale, weight, max(log_ratio, 0.0)))

@@ -40,7 +40,7 @@ class TaughtVoters(Protocol):
         """The votes on the rows of ``X``."""
 
     def rehearse(self, X: Any, y: NDArray[Any], rows: NDArray[np.intp]) -> Rehearsal:
-        """The votes on some rows of all that taught them, as if those had not."""
+        """The votes on some rows of all that taught them, as if those had not; ``y`` are the codes of the classes."""
 
 
 def honest_rehearsal(voters: TaughtVoters, X: Any) -> Rehearsal:

@@ -40,7 +40,7 @@ class Forest(VoterSet):
         self.estimator = estimator
 
     def pilot(self) -> "Forest":
-        return Forest()
+        return Forest(RandomForestClassifier(n_estimators=50))
 
     def teach(self, X: Any, y: NDArray[Any], classes: NDArray[Any], rng: np.random.Generator) -> "_TaughtForest":
         forest = clone(RandomForestClassifier() if self.estimator is None else self.estimator)

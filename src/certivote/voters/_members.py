@@ -26,30 +26,42 @@ class FoldedMember:
         The fold of each teaching row.
     stages : sequence of int, optional
         Iterations of boosting after which to take a vote.
+    columns : sequence of arrays of int, optional
+        For each fold, the columns that its model sees; by default all.
     """
 
-    def __init__(self, template: Any, X: Any, y: Codes, folds: Codes, stages: Sequence[int] = ()):
+    def __init__(
+        self,
+        template: Any,
+        X: Any,
+        y: Codes,
+        folds: Codes,
+        stages: Sequence[int] = (),
+        columns: Sequence[NDArray[np.intp]] | None = None,
+    ):
         self._stages = tuple(stages)
         self._folds = folds
-        self.models = [_fitted(template, X[folds != k], y[folds != k]) for k in range(folds.max() + 1)]
+        self._columns = columns or [np.arange(X.shape[1])] * (folds.max() + 1)
+        self.models = [_fitted(template, X[folds != k][:, seen], y[folds != k]) for k, seen in enumerate(self._columns)]
         self.n_groups = max(len(self._stages), 1)
         self.groups = np.tile(np.arange(self.n_groups), len(self.models))
 
     def votes(self, X: Any) -> Codes:
         """Codes of shape (n_rows, n_voters): model by model, and stage by stage in each."""
-        return np.concatenate([self._answers(model, X) for model in self.models], axis=1)
+        return np.concatenate([self._answers(k, X) for k in range(len(self.models))], axis=1)
 
     def rehearse(self, X: Any, rows: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
         """Shares of shape (len(rows), n_groups, n_classes), from the model that has not seen the row."""
         shares = np.zeros((len(rows), self.n_groups, n_classes))
-        for k, model in enumerate(self.models):
+        for k in range(len(self.models)):
             mine = np.flatnonzero(self._folds[rows] == k)
             if len(mine):
-                answers = self._answers(model, X[rows[mine]])
+                answers = self._answers(k, X[rows[mine]])
                 shares[mine[:, None], np.arange(self.n_groups), answers] = 1.0
         return shares
 
-    def _answers(self, model: Any, X: Any) -> Codes:
+    def _answers(self, k: int, X: Any) -> Codes:
+        model, X = self.models[k], X[:, self._columns[k]]
         if not self._stages or isinstance(model, DummyClassifier):
             return np.repeat(model.predict(X).astype(np.intp)[:, None], self.n_groups, axis=1)
         answers = np.empty((X.shape[0], self.n_groups), dtype=np.intp)
@@ -110,4 +122,6 @@ class NeighbourMember:
 def _fitted(template: Any, X: Any, y: Codes) -> Any:
     if len(np.unique(y)) == 1:
         return DummyClassifier(strategy="most_frequent").fit(X, y)
-    return clone(template).fit(X, y)
+    # Boosting has no bins for a column without values; one that is constant is never asked.
+    empty = np.isnan(X).all(axis=0)
+    return clone(template).fit(np.where(empty, 0.0, X) if empty.any() else X, y)

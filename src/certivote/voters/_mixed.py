@@ -25,18 +25,22 @@ _MANY = 10_000
 """Rows from which on the kernel machine is approximated, and beyond twice which no neighbours are remembered."""
 
 
-_SMALL = 1_000_000
-"""Numbers in ``X`` below which boosting runs on one thread."""
+_SMALL, _HUGE = 1_000_000, 5_000_000
+"""Numbers in ``X`` below which boosting runs on one thread, and from which on it comes once."""
+_WIDE = 100
+"""Columns beyond which boosting looks at a part of them."""
 
 
 class Mixed(VoterSet):
     """Forests, boosting, linear, kernel and nearest-neighbour models in one vote.
 
-    Random forests with leaves of 1 and of 5 rows and extremely randomised trees (100 trees each, a vote a tree); two
-    histogram gradient boostings, each after 33 and after 100 iterations; a logistic regression; a kernel machine; and
-    the 1, 5 and 15 nearest neighbours. Boosting, linear and kernel models come once for each of 5 folds of the teaching
-    rows (3 from 5,000 rows on), each taught on the other folds: so every teaching row has models that have not seen it,
-    whose votes tell how far to trust each kind (``prior="informed"``), and nothing is fitted just for that.
+    Random forests with leaves of 1 and of 5 rows and extremely randomised trees (100 trees each, a vote a tree);
+    two histogram gradient boostings, each after 33 and after 100 iterations (one where rows times columns exceed 5
+    million; of more than 100 columns, each model sees a random third but not less than 100); a logistic regression;
+    a kernel machine, approximated from 10,000 rows on; and the 1, 5 and 15 nearest of up to 20,000 neighbours.
+    Boosting, linear and kernel models come once for each of 5 folds of the teaching rows (3 from 5,000 rows on),
+    each taught on the other folds: so every teaching row has models that have not seen it, whose votes tell how far
+    to trust each kind (``prior="informed"``), and nothing is fitted just for that.
 
     Missing values are handled. Columns of 3 to 12 distinct whole numbers are understood as codes of categories by the
     linear and kernel models, as numbers by the others.
@@ -60,7 +64,7 @@ class Mixed(VoterSet):
         self.n_jobs = n_jobs
 
     def pilot(self) -> Forest:
-        return Forest()
+        return Forest().pilot()
 
     def teach(self, X: Any, y: NDArray[Any], classes: NDArray[Any], rng: np.random.Generator) -> "_TaughtMixed":
         codes = np.searchsorted(classes, y)
@@ -81,8 +85,15 @@ class Mixed(VoterSet):
         # On few rows, the threads of boosting would spend their time waiting for one another.
         with threadpool_limits(1 if X.size < _SMALL else None, user_api="openmp"):
             boosted = [
-                FoldedMember(HistGradientBoostingClassifier(**leaves, **boosting), X, codes, folds, stages=(33, 100))
-                for leaves in ({}, {"max_leaf_nodes": 8, "max_features": 0.5})
+                FoldedMember(
+                    HistGradientBoostingClassifier(**leaves, **boosting),
+                    X,
+                    codes,
+                    folds,
+                    (33, 100),
+                    _views(X, folds, rng),
+                )
+                for leaves in ({}, {"max_leaf_nodes": 8, "max_features": 0.5})[: 2 if X.size < _HUGE else 1]
             ]
         members = [
             *boosted,
@@ -91,6 +102,13 @@ class Mixed(VoterSet):
             NeighbourMember(_numbers().fit(X), X, codes, np.sort(rng.permutation(n)[: 2 * _MANY])),
         ]
         return _TaughtMixed(forests, members, len(classes))
+
+
+def _views(X: Any, folds: NDArray[np.intp], rng: np.random.Generator) -> list[NDArray[np.intp]]:
+    """The columns that each fold's boosting sees: all, or of many a random third."""
+    width = X.shape[1]
+    seen = width if width <= _WIDE else max(_WIDE, width // 3)
+    return [np.sort(rng.permutation(width)[:seen]) for _ in range(folds.max() + 1)]
 
 
 def _encoder(X: NDArray[np.float64]) -> Any:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import KFold, cross_val_predict
+from sklearn.model_selection import KFold
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -84,9 +84,8 @@ class _TaughtList:
 
     def rehearse(self, X: Any, y: NDArray[Any], rows: NDArray[np.intp]) -> Rehearsal:
         """Classifiers that came fitted just vote; copies of the others are taught without a third of the rows each."""
-        folds = KFold(3, shuffle=True, random_state=0)
         answers = [
-            c.predict(_safe_indexing(X, rows)) if done else cross_val_predict(c, X, y, cv=folds)[rows]
+            c.predict(_safe_indexing(X, rows)) if done else _answers_unseen(c, X, self._classes[y])[rows]
             for c, done in zip(self.classifiers, self._came_fitted, strict=True)
         ]
         return Rehearsal(self._ballot(answers), np.arange(self.n_voters))
@@ -113,3 +112,14 @@ def _seeded(classifier: Any, rng: np.random.Generator) -> Any:
         if (name == "random_state" or name.endswith("__random_state")) and value is None
     }
     return copy.set_params(**seeds)
+
+
+def _answers_unseen(classifier: Any, X: Any, y: NDArray[Any]) -> NDArray[Any]:
+    """The answer on every row of a copy that was taught without it; where it would see one class only, that class."""
+    answers = y.copy()
+    for teach, ask in KFold(min(3, len(y)), shuffle=True, random_state=0).split(y):
+        answers[ask] = y[teach[0]]
+        if len(np.unique(y[teach])) > 1:
+            copy = clone(classifier).fit(_safe_indexing(X, teach), y[teach])
+            answers[ask] = copy.predict(_safe_indexing(X, ask))
+    return answers

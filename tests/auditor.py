@@ -1,0 +1,189 @@
+"""A stranger with the theorems at hand and mpmath: every bound of a certificate from the numbers in its JSON alone."""
+
+import json
+from functools import cache
+
+from mpmath import mp, mpf
+from reference import exact_kl
+
+COEFFICIENT = {"fo": 2, "so": 4, "bin": 2}
+MULTIPLE = {"fo": 1, "so": 2, "bin": 100, "c-bound": 1}
+"""Divergences that the surrogates pay."""
+JUST_ABOVE = mpf("1e-9")
+"""An atom of the price list of dis-b lies so much above the place that is stated."""
+
+
+def inverse(q, eps, end=1):
+    """The end of ``{p : kl(q || p) <= eps}`` on the side of ``end``, 0 or 1, by bisection."""
+    inside, outside = mpf(q), mpf(end)
+    for _ in range(100 if eps > 0 else 0):
+        middle = (inside + outside) / 2
+        inside, outside = (middle, outside) if exact_kl(q, middle) <= eps else (inside, middle)
+    return inside
+
+
+def log_beta(x):
+    return mp.fsum(mp.loggamma(value) for value in x) - mp.loggamma(mp.fsum(x))
+
+
+def clopper_pearson(errors, n, level):
+    """Root of ``P[Bin(n, p) <= errors] = level``."""
+    low, high = mpf(0), mpf(1)
+    for _ in range(100 if errors < n else 0):
+        p = (low + high) / 2
+        term = tail = (1 - p) ** n
+        for k in range(errors):
+            term *= p / (1 - p) * (n - k) / (k + 1)
+            tail += term
+        low, high = (p, high) if tail >= level else (low, p)
+    return high
+
+
+@cache
+def maurer(n):
+    """``sum_k C(n, k) (k/n)^k (1 - k/n)^(n - k)``, term by term."""
+    with mp.workdps(40):
+        return mp.fsum(mp.binomial(n, k) * (mpf(k) / n) ** k * (1 - mpf(k) / n) ** (n - k) for k in range(n + 1))
+
+
+def log_ratio(part):
+    """``ln Q(rho)/P(rho)`` of two Dirichlets at the draw."""
+    alpha, beta, logs = ([mpf(v) for v in part[name]] for name in ("alpha", "beta", "log_weights"))
+    drawn = mp.fsum((a - b) * w for a, b, w in zip(alpha, beta, logs, strict=True))
+    return log_beta(beta) - log_beta(alpha) + drawn
+
+
+def divergence(record, part):
+    """What the theorem charges for the weights, from the two distributions and the draw, with this hyper-prior."""
+    method = record["method"]
+    if method == "holdout":
+        return mpf(0)
+    if method in ("dis-r", "dis-b"):
+        return log_ratio(part)
+    alpha, beta = ([mpf(v) for v in part[name]] for name in ("alpha", "beta"))
+    if method in MULTIPLE:
+        return mp.fsum(a * mp.log(a / b) for a, b in zip(alpha, beta, strict=True) if a > 0)
+    ratio = log_beta(beta) - log_beta(alpha)
+    if method == "dis-v":
+        order = mpf(part["order"])
+        tilted = [order * a + (1 - order) * b for a, b in zip(alpha, beta, strict=True)]
+        return ratio + (log_beta(tilted) - log_beta(alpha)) / (order - 1)
+    total = mp.psi(0, mp.fsum(alpha))
+    return ratio + mp.fsum((a - b) * (mp.psi(0, a) - total) for a, b in zip(alpha, beta, strict=True))
+
+
+def occam_price(record, ratio):
+    """Minus the logarithm of what Occam's hammer leaves of delta at this log-ratio: ``-ln b(1/theta)``."""
+    level = mpf(0)
+    for place, weight in record["gamma_atoms"]:
+        place = mpf(place) + JUST_ABOVE
+        level += mpf(weight) * mp.exp(-place) if ratio <= place else 0
+    for scale, weight in record["gamma_scales"]:
+        scale = mpf(scale)
+        level += mpf(weight) * mp.exp(-(1 + 1 / scale) * max(ratio, 0)) / (scale + 1)
+    return -mp.log(level)
+
+
+def penalty(record, part):
+    """With the choice of the hyper-prior: the mixture of all is at least its weight times the chosen one."""
+    nats = divergence(record, part) - mp.log(mpf(part["prior_weight"]))
+    if record["method"] == "dis-b":
+        return occam_price(record, nats)
+    return MULTIPLE.get(record["method"], 1) * nats
+
+
+def delta_of_one(record, part):
+    """What is left of delta for one of all parts, draws and orders, and beside a simulation."""
+    events = len(record["parts"]) * record["n_draws"] * max(len(record["orders"]), 1)
+    return mpf(record["delta"]) / events - mpf(part["risk_delta"])
+
+
+def log_constant(record, part):
+    return mp.log(2 * mp.sqrt(part["n"]) if record["constant"] == "paper" else maurer(part["n"]))
+
+
+def confidence(record, part):
+    """What the theorem charges for holding with probability 1 - delta."""
+    method, delta = record["method"], delta_of_one(record, part)
+    if method in ("holdout", "dis-b"):
+        return -mp.log(delta)
+    if method == "dis-v":
+        order = mpf(part["order"])
+        first = delta / 2 if record["constant"] == "paper" else delta * order / (2 * order - 1)
+        return log_constant(record, part) - order / (order - 1) * mp.log(first) - mp.log(delta - first)
+    return log_constant(record, part) - mp.log(delta) + (mp.log(2) if method == "c-bound" else 0)
+
+
+def empirical_risk(record, part):
+    """The vote's own error rate where that is in the bound, else the statistic that the record states."""
+    if record["certified"] in ("the drawn vote", "the fixed vote"):
+        return mpf(part["errors"]) / part["n"]
+    return mpf(part["risks"][0])
+
+
+def c_limits(part, cost, sure):
+    upper = inverse(part["risks"][0], (cost + sure) / part["n"])
+    return upper, inverse(part["risks"][1], (2 * cost + sure) / part["n"], 0)
+
+
+def c_bound(upper, lower):
+    return mpf(1) if upper >= 0.5 else 1 - (1 - 2 * upper) ** 2 / (1 - 2 * lower)
+
+
+def recomputed(record):
+    """Own bound of each part, and the bound on the average."""
+    parts, method = record["parts"], record["method"]
+    costs = [(penalty(record, part), confidence(record, part)) for part in parts]
+    risks = [empirical_risk(record, part) for part in parts]
+    shares = [mpf(share) for share in record["shares"]]
+    times = COEFFICIENT.get(method, 1)
+    eps = [sum(cost) / part["n"] for part, cost in zip(parts, costs, strict=True)]
+    limits = [c_limits(part, *cost) for part, cost in zip(parts, costs, strict=True)] if method == "c-bound" else []
+
+    def mean(values):
+        return mp.fsum(share * value for share, value in zip(shares, values, strict=True))
+
+    if method in ("holdout", "dis-b"):
+        own = [
+            clopper_pearson(part["errors"], part["n"], mp.exp(-sum(cost)))
+            for part, cost in zip(parts, costs, strict=True)
+        ]
+    elif method == "c-bound":
+        own = [c_bound(*limit) for limit in limits]
+    else:
+        own = [times * inverse(risk, e) for risk, e in zip(risks, eps, strict=True)]
+    if record["constant"] == "exact" or method in ("holdout", "dis-b"):
+        return own, mean(own)
+    if method == "c-bound":
+        return own, c_bound(*(mean(side) for side in zip(*limits, strict=True)))
+    return own, times * inverse(mean(risks), mean(eps))
+
+
+def assert_close_above(got, true):
+    assert got >= true, f"below by {mp.nstr(true - got, 3)} of {mp.nstr(true, 12)}"
+    assert got - true <= mpf("1e-9"), f"above by {mp.nstr(got - true, 3)} of {mp.nstr(true, 12)}"
+
+
+def assert_recomputable(certificate):
+    """All bounds, from above within 1e-9, and what was paid for them."""
+    record = json.loads(certificate.to_json())
+    parts = record["parts"]
+    with mp.workdps(35):
+        own, average = recomputed(record)
+        for part, true in zip(parts, own, strict=True):
+            assert_close_above(part["bound"], true)
+            assert_close_above(part["penalty"], penalty(record, part))
+            assert abs(part["confidence"] - confidence(record, part)) < 1e-9
+            paid = mp.fsum(mpf(payment["nats"]) for payment in part["payments"])
+            assert abs(paid - part["penalty"] - part["confidence"]) < 1e-9
+        assert_close_above(record["bound"], min(own))
+        assert (record["average_bound"] is not None) == (len(parts) > 1)
+        if len(parts) > 1:
+            assert_close_above(record["average_bound"], average)
+    assert record["bound"] == min(part["bound"] for part in parts) == parts[record["deployed"]]["bound"]
+    assert record["vacuous"] == (record["bound"] >= 1)
+    assert len(parts) == {"none": 1, "single": 1, "cross": 2}.get(record["split"]) or len(parts) == int(record["split"])
+    assert all(part["delta"] == record["delta"] / len(parts) for part in parts)
+    assert all(part["order"] in (record["orders"] or [None]) for part in parts)
+    assert all(0 <= part["draw"] < record["n_draws"] for part in parts)
+    assert record["order"] == parts[record["deployed"]]["order"]

@@ -1,0 +1,81 @@
+"""Fits that several tests look at, made once a process: the paper's hyper-prior and constants unless told otherwise."""
+
+import math
+from functools import cache
+
+import numpy as np
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.ensemble import RandomForestClassifier
+
+from certivote import CertifiedVoteClassifier
+from certivote.split import make_folds
+from certivote.voters import Forest, Stumps
+
+DELTA = 0.05
+LOSSES = ["plurality", "half-weight"]
+CERTIFIED = {
+    "dis-b": "the drawn vote",
+    "dis-r": "the drawn vote",
+    "dis-v": "the drawn vote",
+    "smv-exact": "the random vote",
+    "smv-mc": "the random vote",
+    "fo": "the mean vote",
+    "so": "the mean vote",
+    "bin": "the mean vote",
+    "c-bound": "the mean vote",
+    "holdout": "the fixed vote",
+}
+DRAWN = [name for name, who in CERTIFIED.items() if who == "the drawn vote"]
+RANDOM = [name for name, who in CERTIFIED.items() if who == "the random vote"]
+MEAN = [name for name, who in CERTIFIED.items() if who == "the mean vote"]
+FIXED = [name for name, who in CERTIFIED.items() if who != "the random vote"]
+PAPER = {"prior": 0.5, "constant": "paper"}
+
+
+@cache
+def cancer():
+    return load_breast_cancer(return_X_y=True)
+
+
+def noise():
+    X, _ = cancer()
+    return X, np.random.default_rng(0).integers(0, 2, len(X))
+
+
+def stumps():
+    X, _ = cancer()
+    return Stumps(n_thresholds=3, ranges=[(0.0, 10.0 ** math.ceil(math.log10(high))) for high in X.max(axis=0)])
+
+
+def forest(n_estimators=15, **parameters):
+    return Forest(RandomForestClassifier(n_estimators=n_estimators, **parameters))
+
+
+SETTINGS = {
+    "stumps": lambda: {"voters": stumps(), "split": "none"},
+    "single": lambda: {"voters": forest(), "split": "single", "teach_share": 0.4},
+    "cross": lambda: {"voters": forest(), "split": "cross", "tau": 0.3},
+    "three": lambda: {"voters": forest(), "split": 3},
+}
+
+
+@cache
+def fitted(method, setting="single", solver="lbfgs", loss="plurality", seed=0, **parameters):
+    known = {"delta": DELTA, "solver": solver, "loss": loss, "random_state": seed, **PAPER, **SETTINGS[setting]()}
+    return CertifiedVoteClassifier(method, **{**known, **parameters}).fit(*cancer())
+
+
+def iris_fit(method="smv-exact", seed=0, **parameters):
+    parameters = {"voters": forest(5, max_depth=1), "random_state": seed, **PAPER, **parameters}
+    return CertifiedVoteClassifier(method, **parameters).fit(*load_iris(return_X_y=True))
+
+
+def row_order(n_rows, seed):
+    """The order of the rows that a fit with this seed divides: the split is the first stream of the seed."""
+    return np.random.default_rng(np.random.SeedSequence((seed,)).spawn(7)[0]).permutation(n_rows)
+
+
+def certified_rows(clf, n_rows):
+    """The rows that the deployed vote was certified on."""
+    share = 0.5 if clf.teach_share == "auto" else clf.teach_share
+    return make_folds(row_order(n_rows, clf.random_state), clf.split, share)[clf.certificate_.deployed].certify
