@@ -17,6 +17,8 @@ ORDER = [
     "methods",
     "learn",
     "certificate",
+    "verify",
+    "persist",
     "certify",
     "informed",
     "teach_share",

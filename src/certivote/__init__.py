@@ -9,5 +9,6 @@ from certivote._version import __version__
 from certivote.certificate import Certificate
 from certivote.compare import compare
 from certivote.estimator import CertifiedVoteClassifier
+from certivote.persist import load
 
-__all__ = ["Certificate", "CertifiedVoteClassifier", "__version__", "compare", "voters"]
+__all__ = ["Certificate", "CertifiedVoteClassifier", "__version__", "compare", "load", "voters"]

@@ -1,5 +1,6 @@
 """The scikit-learn estimator: it validates, splits, asks the parts below for votes and certificates, and predicts."""
 
+import os
 from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -16,6 +17,7 @@ from certivote.learn import SOLVERS
 from certivote.maths.dirichlet import draw_rows
 from certivote.maths.occam import Gamma
 from certivote.methods import METHODS, Setting
+from certivote.persist import save
 from certivote.prepare import Prepared, prepare
 from certivote.priors import staying_price
 from certivote.progress import Stage, progress
@@ -264,6 +266,10 @@ class CertifiedVoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         if isinstance(self.gamma, str):
             return staying_price(self.prior if not self._is_informed() else "informed")
         return Gamma.mixture(tuple((float(nats), float(weight)) for nats, weight in np.asarray(self.gamma)))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted classifier and its certificate to one file; :func:`certivote.load` reads it back."""
+        save(self, path)
 
     def predict_proba(self, X: Any) -> Array:
         """Vote masses: the weight of the voters behind each class, of shape (n_samples, n_classes).

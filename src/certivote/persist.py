@@ -1,0 +1,209 @@
+"""Models on disk, with their certificates, in a file that is data only: loading it runs no code that it brings."""
+
+import io
+import json
+import os
+import tempfile
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from certivote._version import __version__
+from certivote.certificate import Certificate
+
+__all__ = ["ModelFileError", "load", "save"]
+
+FORMAT_VERSION = 1
+_HEADER, _CERTIFICATE, _MODEL = "certivote.json", "certificate.json", "model.skops"
+_LIMIT = 1 << 34
+"""Bytes that a file may unpack to."""
+
+_TRUSTED = frozenset(
+    {
+        "certivote.estimator.CertifiedVoteClassifier",
+        "certivote.split.Fold",
+        "certivote.voters._forest.Forest",
+        "certivote.voters._forest._TaughtForest",
+        "certivote.voters._members.FoldedMember",
+        "certivote.voters._members.NeighbourMember",
+        "certivote.voters._mixed.Mixed",
+        "certivote.voters._mixed._TaughtMixed",
+        "certivote.voters._prefit.Prefit",
+        "certivote.voters._prefit._TaughtList",
+        "certivote.voters._stumps.Stumps",
+        "certivote.voters._stumps._TaughtStumps",
+        "numpy.dtype",
+        # Trees are checked node by node after loading.
+        "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
+        "sklearn.tree._tree.Tree",
+    }
+)
+
+
+class ModelFileError(ValueError):
+    """A file is not a model, is damaged, or holds what may not be loaded."""
+
+
+_ESTIMATOR = ("certivote.estimator", "CertifiedVoteClassifier")
+
+
+def save(model: Any, path: str | os.PathLike[str]) -> None:
+    """Write a fitted classifier and its certificate to one file, all at once.
+
+    Parameters
+    ----------
+    model : CertifiedVoteClassifier
+        Fitted. Its method ``save`` does the same.
+    path : path
+        By custom ``*.certivote``. An existing file is replaced when the new one is complete.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sklearn.datasets import load_iris
+    >>> from certivote import CertifiedVoteClassifier, load
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = CertifiedVoteClassifier("dis-b", "forest", random_state=0).fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     clf.save(f"{folder}/iris.certivote")
+    ...     again = load(f"{folder}/iris.certivote")
+    >>> bool((again.predict_proba(X) == clf.predict_proba(X)).all()), again.certificate_ == clf.certificate_
+    (True, True)
+    """
+    check_is_fitted(model)
+    skops = _skops()
+    certificate = model.certificate_
+    bare = _without_certificate(model)
+    header = {"format": "certivote model", "format_version": FORMAT_VERSION, "library_version": __version__}
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(_HEADER, json.dumps(header, indent=2))
+        archive.writestr(_CERTIFICATE, certificate.to_json())
+        archive.writestr(_MODEL, skops.dumps(bare))
+    path = Path(path)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content.getvalue())
+        os.replace(name, path)
+    except BaseException:
+        os.unlink(name)
+        raise
+
+
+def load(path: str | os.PathLike[str], trusted: Sequence[str] = ()) -> Any:
+    """Read a classifier that :func:`save` has written.
+
+    Parameters
+    ----------
+    path : path
+    trusted : sequence of str
+        Types, beyond those of certivote, scikit-learn and NumPy, that the file may bring: those of classifiers from
+        other libraries that are among the voters. Name them only if you know where the file is from.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is not a model, of a newer format, damaged, or holds types that are not trusted. Nothing of it has
+        been run.
+    """
+    skops = _skops()
+    path = Path(path)
+    try:
+        with zipfile.ZipFile(path) as archive:
+            if sum(entry.file_size for entry in archive.infolist()) > _LIMIT:
+                raise ModelFileError(f"{path} would unpack to more than {_LIMIT >> 30} GiB.")
+            parts = {name: archive.read(name) for name in (_HEADER, _CERTIFICATE, _MODEL)}
+        header = json.loads(parts[_HEADER])
+        version = header["format_version"] if header.get("format") == "certivote model" else None
+    except FileNotFoundError:
+        raise
+    except ModelFileError:
+        raise
+    except (OSError, zipfile.BadZipFile, KeyError, ValueError, AttributeError) as error:
+        raise ModelFileError(f"{path} is not a certivote model, or is damaged: {error}") from error
+    if version != FORMAT_VERSION:
+        raise ModelFileError(
+            f"{path} has format version {version!r}; this certivote reads version {FORMAT_VERSION}. Install the "
+            "version of certivote that wrote it, or a newer one."
+        )
+    return _read_version_1(skops, parts, path, trusted)
+
+
+def _read_version_1(skops: Any, parts: dict[str, bytes], path: Path, trusted: Sequence[str]) -> Any:
+    allowed = _TRUSTED | set(trusted)
+    try:
+        certificate = Certificate.from_json(parts[_CERTIFICATE].decode())
+        strangers = sorted(set(skops.get_untrusted_types(data=parts[_MODEL])) - allowed)
+        if strangers:
+            raise ModelFileError(
+                f"{path} holds types that certivote does not know: {', '.join(strangers)}. If you know where the file "
+                "is from and trust them, name them in trusted=[...]; otherwise do not load it."
+            )
+        model = skops.loads(parts[_MODEL], trusted=sorted(allowed & set(skops.get_untrusted_types(data=parts[_MODEL]))))
+    except ModelFileError:
+        raise
+    except Exception as error:  # whatever a damaged file makes the reader say
+        raise ModelFileError(f"{path} cannot be read: {type(error).__name__}: {error}") from error
+    if (type(model).__module__, type(model).__name__) != _ESTIMATOR or not hasattr(model, "weights_"):
+        raise ModelFileError(f"{path} holds no fitted CertifiedVoteClassifier.")
+    _check_trees(model, path)
+    sample = certificate.parts[certificate.deployed]
+    if len(sample.alpha) != len(model.weights_):
+        raise ModelFileError(f"{path}: the certificate is about {len(sample.alpha)} voters, the model has others.")
+    model.certificate_ = certificate
+    return model
+
+
+def _without_certificate(model: Any) -> Any:
+    """A shallow copy: the certificate has a file of its own."""
+    bare = object.__new__(type(model))
+    bare.__dict__.update({name: value for name, value in vars(model).items() if name != "certificate_"})
+    return bare
+
+
+def _check_trees(model: Any, path: Path) -> None:
+    """Refuse trees whose nodes point outside: following them would read foreign memory."""
+    seen: set[int] = set()
+    stack: list[Any] = [vars(model)]
+    while stack:
+        item = stack.pop()
+        if id(item) in seen or isinstance(item, str | bytes | int | float):
+            continue
+        seen.add(id(item))
+        if isinstance(item, dict):
+            stack.extend(item.values())
+        elif isinstance(item, list | tuple | set) or (isinstance(item, np.ndarray) and item.dtype == object):
+            stack.extend(item.ravel() if isinstance(item, np.ndarray) else item)
+        elif type(item).__name__ == "Tree" and type(item).__module__ == "sklearn.tree._tree":
+            links = np.stack([item.children_left, item.children_right])
+            _check_links(links, item.children_left == -1, item.feature, item.n_features, path)
+        elif type(item).__name__ == "TreePredictor":
+            nodes = item.nodes
+            leaf = nodes["is_leaf"].astype(bool)
+            links = np.stack([nodes["left"], nodes["right"]]).astype(np.int64)
+            _check_links(links, leaf, nodes["feature_idx"], None, path)
+        elif hasattr(item, "__dict__"):
+            stack.append(vars(item))
+
+
+def _check_links(links: Any, leaf: Any, feature: Any, n_features: int | None, path: Path) -> None:
+    """Every inner node leads to two later nodes, and asks for a feature that there is."""
+    inner = ~leaf
+    places = np.arange(links.shape[1])
+    ahead = (links > places) & (links < links.shape[1])
+    known = (feature >= 0) & (feature < (n_features if n_features is not None else np.iinfo(np.int32).max))
+    if not np.all(ahead[:, inner]) or not np.all(known[inner]):
+        raise ModelFileError(f"{path} holds a tree whose nodes lead nowhere: it is damaged, or was made to do harm.")
+
+
+def _skops() -> Any:
+    try:
+        import skops.io
+    except ImportError as error:
+        raise ImportError("Saving and loading models needs the package skops: install certivote[persist].") from error
+    return skops.io

@@ -1,0 +1,331 @@
+"""Recompute a certificate from its record, in ball arithmetic: every number comes with a proven enclosure.
+
+Nothing here is shared with the code that makes certificates. Theorems are as in the paper and in
+:mod:`certivote.maths.occam`; each bound is proved by its defining inequality at the reported value, so no inverse is
+taken: ``kl^{-1}(r || e) <= B`` where ``kl(r || B) >= e`` and ``r <= B``, and the Clopper-Pearson limit is at most ``B``
+where ``P[Bin(n, B) <= k]`` is at most the level.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from flint import arb, ctx, fmpq
+
+from certivote.certificate import Certificate, Sample
+
+__all__ = ["Check", "verify_record"]
+
+_BITS = 256
+_SURROGATES = {"fo": (2, 1), "so": (4, 2), "bin": (2, 100)}
+"""Factor of the inequality, and multiple of the divergence."""
+_DRAWN = ("dis-b", "dis-r", "dis-v")
+_HYPER = (*_DRAWN, "smv-exact", "smv-mc")
+_CERTIFIED = {
+    **dict.fromkeys(_DRAWN, "the drawn vote"),
+    **dict.fromkeys(("smv-exact", "smv-mc"), "the random vote"),
+    **dict.fromkeys((*_SURROGATES, "c-bound"), "the mean vote"),
+    "holdout": "the fixed vote",
+}
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was looked at: what, whether it is as it should be, and the numbers."""
+
+    what: str
+    passed: bool
+    detail: str
+
+    def __str__(self) -> str:
+        return f"{'ok  ' if self.passed else 'FAIL'}  {self.what}: {self.detail}"
+
+
+def verify_record(certificate: Certificate) -> list[Check]:
+    """Every check that the record alone allows.
+
+    Parameters
+    ----------
+    certificate : Certificate
+
+    Returns
+    -------
+    list of Check
+        The certificate is proved if all have passed: its bound is at least the value of its theorem at the recorded
+        numbers. Whether the recorded numbers are those of the data takes the data.
+    """
+    before = ctx.prec
+    ctx.prec = _BITS
+    try:
+        return list(_checks(certificate))
+    finally:
+        ctx.prec = before
+
+
+def _checks(c: Certificate) -> Iterator[Check]:
+    yield from _consistency(c)
+    for number, part in enumerate(c.parts):
+        where = f"part {number + 1}" if len(c.parts) > 1 else "sample"
+        yield from _sample(c, part, where)
+    own = c.parts[c.deployed].bound if 0 <= c.deployed < len(c.parts) else float("nan")
+    yield Check("bound", c.bound == own, f"{c.bound!r} is that of the deployed vote ({own!r})")
+    best = min(part.bound for part in c.parts)
+    yield Check("deployed vote", own == best, f"its bound {own!r} is the smallest of the parts ({best!r})")
+    yield Check("vacuous", c.vacuous == (c.bound >= 1.0), f"{c.vacuous} with a bound of {c.bound!r}")
+    if c.average_bound is not None:
+        yield _average(c)
+
+
+def _consistency(c: Certificate) -> Iterator[Check]:
+    known = c.method in _CERTIFIED and _CERTIFIED[c.method] == c.certified
+    yield Check(
+        "method", known, f"{c.method} certifies {_CERTIFIED.get(c.method, 'nothing known')}; stated: {c.certified}"
+    )
+    yield Check("delta", 0.0 < c.delta < 1.0, f"{c.delta!r} lies strictly between 0 and 1")
+    yield Check("constant", c.constant in ("paper", "exact"), f"{c.constant!r}")
+    total = sum((arb(share) for share in c.shares), arb(0))
+    right = len(c.shares) == len(c.parts) > 0 and min(c.shares) >= 0 and bool(abs(total - 1) < arb("1e-12"))
+    yield Check("shares", right, f"{len(c.shares)} shares of {len(c.parts)} parts, non-negative with sum 1")
+    yield Check("draws", c.n_draws >= 1, f"{c.n_draws} draws are paid for")
+    if c.method == "dis-b":
+        weights = [weight for _, weight in (*c.gamma_atoms, *c.gamma_scales)]
+        total = sum((arb(weight) for weight in weights), arb(0))
+        right = bool(total < 1 + arb("1e-12")) and min(weights, default=-1.0) > 0
+        yield Check("gamma", right, "the weights are positive and sum to at most 1")
+
+
+def _sample(c: Certificate, s: Sample, where: str) -> Iterator[Check]:
+    expected = arb(c.delta) / len(c.parts)
+    yield Check(
+        f"{where}, delta",
+        bool(arb(s.delta) <= expected * (1 + arb("1e-15"))),
+        f"{s.delta!r} is its part of {c.delta!r}",
+    )
+    sound = s.n >= 1 and 0 <= s.draw < c.n_draws and 0.0 < s.prior_weight <= 1.0 and 0.0 <= s.risk_delta < s.delta
+    yield Check(
+        f"{where}, counts", sound, f"{s.n} rows, draw {s.draw + 1} of {c.n_draws}, prior of weight {s.prior_weight!r}"
+    )
+    if not sound:
+        return
+    yield _risk(c, s, where)
+    try:
+        nats, level = _nats(c, s)
+    except (ValueError, ZeroDivisionError) as error:
+        yield Check(f"{where}, penalty", False, f"it cannot be computed: {error}")
+        return
+    recorded = arb(s.penalty) + arb(s.confidence)
+    yield Check(
+        f"{where}, nats",
+        bool(nats <= recorded * (1 + arb("1e-14")) + arb("1e-12")),
+        f"recorded {s.penalty + s.confidence:.9f}, proved {float(nats.upper()):.9f}",
+    )
+    proved = level(arb(s.bound)) if s.bound < 1.0 or c.method in _SURROGATES else True
+    yield Check(f"{where}, bound", proved, f"the theorem's value is {'' if proved else 'not '}at most {s.bound!r}")
+
+
+def _risk(c: Certificate, s: Sample, where: str) -> Check:
+    if c.certified in ("the drawn vote", "the fixed vote"):
+        right = s.errors is not None and 0 <= s.errors <= s.n and abs(s.risks[0] * s.n - s.errors) < 1e-6
+        return Check(f"{where}, risk", right, f"{s.errors} errors in {s.n} rows, risk {s.risks[0]!r}")
+    right = all(0.0 <= risk <= 1.0 for risk in s.risks) and len(s.risks) == (2 if c.method == "c-bound" else 1)
+    return Check(
+        f"{where}, risk", right, f"statistics {', '.join(map(repr, s.risks))}; the data are needed to recompute them"
+    )
+
+
+def _nats(c: Certificate, s: Sample) -> tuple[arb, Callable[[arb], bool]]:
+    """What the theorem pays, and the test whether a number is at least its bound."""
+    alpha, beta = [arb(x) for x in s.alpha], [arb(x) for x in s.beta]
+    if not alpha or len(alpha) != len(beta) or min(s.alpha) < 0 or min(s.beta) <= 0:
+        raise ValueError("alpha and beta must be as long as one another and positive")
+    if s.distribution != ("dirichlet" if c.method in _HYPER else "categorical"):
+        raise ValueError(f"{c.method} does not learn a {s.distribution} distribution")
+    prior = -arb(s.prior_weight).log()
+    orders = max(len(c.orders), 1)
+    delta = arb(s.delta) / (c.n_draws * orders) - arb(s.risk_delta)
+    constant = _log_constant(s.n, c.constant)
+    if c.method in _DRAWN:
+        log_weights = [arb(x) for x in s.log_weights]
+        if len(log_weights) != len(alpha):
+            raise ValueError("log_weights must be as long as alpha")
+        total = sum((x.exp() for x in log_weights), arb(0))
+        if not abs(total - 1) < arb("1e-9"):
+            raise ValueError("the drawn weights do not sum to 1")
+    if c.method in ("holdout", "dis-b"):
+        price = arb(0)
+        if c.method == "dis-b":
+            price = _price(c, _log_ratio(alpha, beta, log_weights) + prior)
+        nats = price - delta.log()
+        errors = s.errors
+        assert errors is not None
+        return nats, lambda bound: _binomial(errors, s.n, bound, (-nats).exp())
+    if c.method == "dis-r":
+        nats = _log_ratio(alpha, beta, log_weights) + prior + constant - delta.log()
+    elif c.method == "dis-v":
+        if s.order is None or s.order not in c.orders or not s.order > 1:
+            raise ValueError("dis-v needs one of the recorded orders, greater than 1")
+        order = arb(s.order)
+        first = delta / 2 if c.constant == "paper" else delta * order / (2 * order - 1)
+        spent = -order / (order - 1) * first.log() - (delta - first).log()
+        nats = _renyi(alpha, beta, order) + prior + constant + spent
+    elif c.method in _HYPER:
+        nats = _dirichlet_kl(alpha, beta) + prior + constant - delta.log()
+    else:
+        factor, multiple = _SURROGATES.get(c.method, (1, 1))
+        nats = multiple * (_categorical_kl(alpha, beta) + prior) + constant - delta.log()
+        if c.method == "c-bound":
+            return _c_nats(c, s)[0], lambda bound: _c_bound(*_moment_limits(s, *_c_nats(c, s)), bound)
+        return nats, lambda bound: _kl_inverse(s.risks[0], nats / s.n, bound / factor)
+    return nats, lambda bound: _kl_inverse(s.risks[0], nats / s.n, bound)
+
+
+def _average(c: Certificate) -> Check:
+    """The bound on the average: the mean of the parts' bounds, or the paper's inverse of the means."""
+    assert c.average_bound is not None
+    reported = arb(c.average_bound)
+    shares = [arb(share) for share in c.shares]
+    if c.constant == "exact" or c.method in ("dis-b", "holdout"):
+        mean = sum((share * arb(part.bound) for share, part in zip(shares, c.parts, strict=True)), arb(0))
+        return Check("average", bool(mean <= reported), f"the mean of the parts' bounds is at most {c.average_bound!r}")
+    if c.method == "c-bound":
+        limits = [_moment_limits(part, *_c_nats(c, part)) for part in c.parts]
+        upper, lower = (
+            sum((share * pair[side] for share, pair in zip(shares, limits, strict=True)), arb(0)) for side in (0, 1)
+        )
+        proved = _c_bound(upper, lower, reported)
+        return Check("average", proved, f"the theorem's value is {'' if proved else 'not '}at most {c.average_bound!r}")
+    nats = [_nats(c, part)[0] for part in c.parts]
+    risk = sum((share * arb(part.risks[0]) for share, part in zip(shares, c.parts, strict=True)), arb(0))
+    rate = sum(
+        (share * _positive(nat) / part.n for share, nat, part in zip(shares, nats, c.parts, strict=True)), arb(0)
+    )
+    factor = _SURROGATES.get(c.method, (1, 1))[0]
+    proved = _kl_inverse(risk, rate, reported / factor)
+    return Check("average", proved, f"the theorem's value is {'' if proved else 'not '}at most {c.average_bound!r}")
+
+
+def _positive(x: arb) -> arb:
+    return x if x > 0 else arb(0).union(x) if not x < 0 else arb(0)
+
+
+def _kl_inverse(risk: float | arb, rate: arb, bound: arb) -> bool:
+    """Whether ``sup{p : kl(risk || p) <= rate}`` is at most ``bound``."""
+    if bound >= 1:
+        return True
+    risk = arb(risk)
+    if rate <= 0:
+        return bool(risk <= bound)
+    if not risk <= bound or not 0 < bound < 1:
+        return False
+    return bool(_kl(risk, bound) >= rate)
+
+
+def _kl(q: arb, p: arb) -> arb:
+    value = arb(0)
+    if q != 0:
+        value += q * (q / p).log()
+    if q != 1:
+        value += (1 - q) * ((1 - q) / (1 - p)).log()
+    return value
+
+
+def _binomial(errors: int, n: int, bound: arb, level: arb) -> bool:
+    """Whether ``P[Bin(n, bound) <= errors] <= level``: then the upper limit at that level is at most ``bound``."""
+    if bound >= 1 or errors >= n:
+        return bool(bound >= 1)
+    if not 0 < bound < 1:
+        return False
+    # P[Bin(n, p) <= k] = I_{1-p}(n - k, k + 1).
+    if errors == 0:
+        return bool((1 - bound) ** n <= level)
+    for bits in (_BITS, 4 * _BITS, 16 * _BITS):
+        ctx.prec = bits
+        tail = (1 - bound).beta_lower(arb(n - errors), arb(errors + 1), regularized=True)
+        if tail <= level or tail > level:
+            break
+    ctx.prec = _BITS
+    if tail <= level:
+        return True
+    # Far out in the tail the limit is Chernoff's, which is never below.
+    return _kl_inverse(arb(fmpq(errors, n)), -level.log() / n, bound)
+
+
+def _c_nats(c: Certificate, s: Sample) -> tuple[arb, arb]:
+    """What the C-bound pays for its two statistics: each at half of delta, one divergence and two."""
+    divergence = _categorical_kl([arb(x) for x in s.alpha], [arb(x) for x in s.beta]) - arb(s.prior_weight).log()
+    rest = _log_constant(s.n, c.constant) - (arb(s.delta) / 2).log()
+    return divergence + rest, 2 * divergence + rest
+
+
+def _moment_limits(s: Sample, first: arb, second: arb) -> tuple[arb, arb]:
+    """An upper limit of the mean wrong mass and a lower one of the disagreement, by bisection."""
+    risk, agreement = arb(s.risks[0]), 1 - arb(s.risks[1])
+    upper = _limit(lambda p: _kl_inverse(risk, first / s.n, p), risk, arb(1))
+    return upper, 1 - _limit(lambda p: _kl_inverse(agreement, second / s.n, p), agreement, arb(1))
+
+
+def _c_bound(upper: arb, lower: arb, bound: arb) -> bool:
+    """Whether the C-bound at these limits is at most ``bound``."""
+    if bound >= 1:
+        return True
+    return bool(upper < arb(0.5)) and bool(1 - (1 - 2 * upper) ** 2 / (1 - 2 * lower) <= bound)
+
+
+def _limit(above: Callable[[arb], bool], low: arb, high: arb) -> arb:
+    """A number at which ``above`` is proved, close to the smallest."""
+    for _ in range(120):
+        middle = ((low + high) / 2).mid()
+        if above(middle):
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def _log_constant(n: int, constant: str) -> arb:
+    if constant == "paper":
+        return (2 * arb(n).sqrt()).log()
+    # xi(n) = n! (e/n)^n Q(n + 1, n), with Q the regularised upper incomplete gamma function.
+    size = arb(n)
+    upper = size.gamma_upper(size + 1, regularized=1)
+    return (size + 1).lgamma() + size - size * size.log() + upper.log()
+
+
+def _log_beta(alpha: list[arb]) -> arb:
+    """Logarithm of the normaliser of a Dirichlet."""
+    return sum((x.lgamma() for x in alpha), arb(0)) - sum(alpha, arb(0)).lgamma()
+
+
+def _log_ratio(alpha: list[arb], beta: list[arb], log_weights: list[arb]) -> arb:
+    tilt = sum(((a - b) * w for a, b, w in zip(alpha, beta, log_weights, strict=True)), arb(0))
+    return tilt + _log_beta(beta) - _log_beta(alpha)
+
+
+def _dirichlet_kl(alpha: list[arb], beta: list[arb]) -> arb:
+    top = sum(alpha, arb(0)).digamma()
+    tilt = sum(((a - b) * (a.digamma() - top) for a, b in zip(alpha, beta, strict=True)), arb(0))
+    return tilt + _log_beta(beta) - _log_beta(alpha)
+
+
+def _renyi(alpha: list[arb], beta: list[arb], order: arb) -> arb:
+    gamma = [order * a + (1 - order) * b for a, b in zip(alpha, beta, strict=True)]
+    if not all(g > 0 for g in gamma):
+        raise ValueError("the Rényi divergence is infinite")
+    return _log_beta(beta) - _log_beta(alpha) + (_log_beta(gamma) - _log_beta(alpha)) / (order - 1)
+
+
+def _categorical_kl(weights: list[arb], prior: list[arb]) -> arb:
+    return sum((w * (w / p).log() for w, p in zip(weights, prior, strict=True) if w != 0), arb(0))
+
+
+def _price(c: Certificate, log_ratio: arb) -> arb:
+    """``-ln b(1/theta)``."""
+    level = arb(0)
+    for place, weight in c.gamma_atoms:
+        edge = arb(place) + arb("1e-9")
+        if log_ratio <= edge:
+            level += arb(weight) * (-edge).exp()
+    for scale, weight in c.gamma_scales:
+        size = arb(scale)
+        above = log_ratio if log_ratio > 0 else (arb(0) if log_ratio <= 0 else arb(0).union(log_ratio))
+        level += arb(weight) / (size + 1) * (-(1 + 1 / size) * above).exp()
+    return -level.log()
