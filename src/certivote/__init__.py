@@ -6,9 +6,10 @@ bound on its error that holds with probability at least ``1 - delta``.
 
 from certivote import voters
 from certivote._version import __version__
+from certivote.audit import verify
 from certivote.certificate import Certificate
 from certivote.compare import compare
 from certivote.estimator import CertifiedVoteClassifier
 from certivote.persist import load
 
-__all__ = ["Certificate", "CertifiedVoteClassifier", "__version__", "compare", "load", "voters"]
+__all__ = ["Certificate", "CertifiedVoteClassifier", "__version__", "compare", "load", "verify", "voters"]

@@ -77,6 +77,10 @@ class Sample:
         Logarithms of the weights that were drawn; empty where none were.
     draw : int
         Which of the draws, counted from 0, this is.
+    certified_digest, teaching_digest : str
+        SHA-256 of the certified and of the teaching rows with their labels.
+    votes_digest : str
+        SHA-256 of the voters' votes on the certified rows.
     teaching_rows : int
         Rows that taught the voters.
     copies, copies_of_teaching_rows : int
@@ -104,6 +108,9 @@ class Sample:
     order: float | None
     log_weights: tuple[float, ...]
     draw: int
+    certified_digest: str
+    teaching_digest: str
+    votes_digest: str
     teaching_rows: int
     copies: int
     copies_of_teaching_rows: int
@@ -303,9 +310,16 @@ def _copies(sample: Sample) -> str:
 
 
 def _from_version_1(record: dict[str, Any]) -> dict[str, Any]:
-    """Version 1 had one hyper-prior, one order and one draw."""
+    """Version 1 had one hyper-prior, one order, one draw and no digests."""
     order = record.get("order")
-    newer = {"prior_weight": 1.0, "order": order, "draw": 0}
+    newer = {
+        "prior_weight": 1.0,
+        "order": order,
+        "draw": 0,
+        "certified_digest": "",
+        "teaching_digest": "",
+        "votes_digest": "",
+    }
     parts = []
     for part in record["parts"]:
         if not isinstance(part, dict):

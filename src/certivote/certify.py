@@ -88,6 +88,7 @@ class Ballot:
     priors: tuple[HyperPrior, ...]
     teaching_rows: int
     copies: tuple[int, int]
+    digests: tuple[str, str] = ("", "")
 
 
 @dataclass(frozen=True)
@@ -218,6 +219,9 @@ def _attempt(
         order=setting.order if method.uses_order else None,
         log_weights=tuple(log_weights.tolist()),
         draw=number,
+        certified_digest=ballot.digests[0],
+        teaching_digest=ballot.digests[1],
+        votes_digest=votes.digest(),
         teaching_rows=ballot.teaching_rows,
         copies=ballot.copies[0],
         copies_of_teaching_rows=ballot.copies[1],

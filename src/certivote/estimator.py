@@ -300,13 +300,13 @@ class CertifiedVoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         masses = self.predict_proba(X)
         return self.classes_[plurality(masses)]
 
-    def _checked(self, voters: VoterSet, X: Any, y: ArrayLike) -> tuple[Any, NDArray[Any]]:
+    def _checked(self, voters: VoterSet, X: Any, y: ArrayLike, reset: bool = True) -> tuple[Any, NDArray[Any]]:
         if voters.keeps_frames and _is_frame(X):
-            validate_data(self, X, skip_check_array=True)
+            validate_data(self, X, reset=reset, skip_check_array=True)
             y = column_or_1d(y, warn=True)
             check_consistent_length(X, y)
         else:
-            X, y = validate_data(self, X, y, **voters.input_checks)
+            X, y = validate_data(self, X, y, reset=reset, **voters.input_checks)
         check_classification_targets(y)
         return X, np.asarray(y)
 

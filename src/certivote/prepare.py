@@ -15,7 +15,7 @@ from certivote.methods import METHODS
 from certivote.priors import describe, given_priors, informed_prior
 from certivote.progress import Stage
 from certivote.risks import Loss
-from certivote.split import Fold, Split, count_copies, make_folds, row_keys
+from certivote.split import Fold, Split, count_copies, make_folds, part_digest, row_keys
 from certivote.teach_share import choose_teach_share
 from certivote.voters import TaughtVoters, VoterSet
 
@@ -101,6 +101,7 @@ def prepare(
                 priors=priors,
                 teaching_rows=len(fold.teach),
                 copies=count_copies(keys, fold),
+                digests=(part_digest(keys, y, fold.certify), part_digest(keys, y, fold.teach)),
             )
         )
         taught.append(learned)

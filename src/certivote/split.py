@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-__all__ = ["Fold", "Split", "count_copies", "make_folds", "row_keys", "rows_digest"]
+__all__ = ["Fold", "Split", "count_copies", "make_folds", "part_digest", "row_keys", "rows_digest"]
 
 Split = Literal["none", "single", "cross"]
 """Or a number of folds."""
@@ -78,6 +78,14 @@ def count_copies(keys: Sequence[bytes], fold: Fold) -> tuple[int, int]:
     certify = [keys[i] for i in fold.certify]
     teach = {keys[i] for i in fold.teach}
     return len(certify) - len(set(certify)), sum(key in teach for key in certify)
+
+
+def part_digest(keys: Sequence[bytes], y: NDArray[Any], rows: Rows) -> str:
+    """A digest of some rows with their labels, in the order given; ``keys`` are the :func:`row_keys` of all rows."""
+    whole = hashlib.sha256()
+    for row, label in zip(rows.tolist(), y[rows].tolist(), strict=True):
+        whole.update(keys[row] + repr(label).encode() + b"\0")
+    return whole.hexdigest()
 
 
 def rows_digest(X: Any) -> int:

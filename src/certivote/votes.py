@@ -5,7 +5,8 @@ The weights of a deployed vote are fixed-point numbers (:func:`fixed_point`): th
 in whatever order they are taken, so certification and prediction agree to the bit on every machine.
 """
 
-from typing import Protocol
+import hashlib
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +51,9 @@ class Votes(Protocol):
     def take(self, rows: NDArray[np.intp]) -> "Votes":
         """The votes on some of the examples."""
 
+    def digest(self) -> str:
+        """What tells these votes from others."""
+
 
 def fixed_point(log_weights: Array) -> Array:
     """Round drawn weights to multiples of 2**-52 that sum to 1 exactly; the largest weight takes the remainder.
@@ -69,6 +73,13 @@ def fixed_point(log_weights: Array) -> Array:
 def plurality(masses: Array) -> NDArray[np.intp]:
     """The vote: the class with the largest mass, ties to the smallest class. The one rule of the whole library."""
     return np.argmax(masses, axis=1)
+
+
+def _digest(table: NDArray[Any], size: int) -> str:
+    """Of a table of numbers, the same in whatever order and width it is stored."""
+    wide = np.dtype("<f8") if table.dtype.kind == "f" else np.dtype("<u4")
+    content = np.ascontiguousarray(table).astype(wide, copy=False)
+    return hashlib.sha256(repr((table.shape, size)).encode() + content.tobytes()).hexdigest()
 
 
 class _Matrix:
@@ -130,6 +141,9 @@ class DenseVotes:
     def take(self, rows: NDArray[np.intp]) -> "DenseVotes":
         return DenseVotes(self.codes[rows], self.n_classes)
 
+    def digest(self) -> str:
+        return _digest(self.codes, self.n_classes)
+
 
 class SoftVotes:
     """Votes of groups of voters: each gives its members' shares to the classes.
@@ -156,6 +170,9 @@ class SoftVotes:
 
     def take(self, rows: NDArray[np.intp]) -> "SoftVotes":
         return SoftVotes(self.shares[rows])
+
+    def digest(self) -> str:
+        return _digest(self.shares, self.n_classes)
 
 
 class BinnedVotes:
@@ -192,6 +209,9 @@ class BinnedVotes:
 
     def take(self, rows: NDArray[np.intp]) -> "BinnedVotes":
         return BinnedVotes(self._bins[rows], self._shape[1])
+
+    def digest(self) -> str:
+        return _digest(self._bins, self._shape[1])
 
 
 class _BinnedMasses:

@@ -30,6 +30,7 @@ def fit(
     data: Data,
     target: Target,
     out: Annotated[Path | None, typer.Option(help="Where to write the certificate as JSON.")] = None,
+    model: Annotated[Path | None, typer.Option(help="Where to write the classifier with its certificate.")] = None,
     method: Annotated[MethodName, typer.Option(help="Bound to minimise and certify by.")] = "auto",
     voters: Voters = "auto",
     split: Split = "single",
@@ -50,8 +51,9 @@ def fit(
     seed: Seed = 0,
 ) -> None:
     """Learn a vote from a CSV file and print its certificate."""
-    if out is not None and not out.parent.is_dir():
-        fail(f"--out: the folder {out.parent} does not exist.")
+    for option, path in (("--out", out), ("--model", model)):
+        if path is not None and not path.parent.is_dir():
+            fail(f"{option}: the folder {path.parent} does not exist.")
     parameters: dict[str, Any] = {
         "method": method,
         "voters": voters,
@@ -73,3 +75,6 @@ def fit(
     if out is not None:
         write_whole(out, clf.certificate_.to_json() + "\n")
         typer.echo(f"\nCertificate written to {out}.")
+    if model is not None:
+        clf.save(model)
+        typer.echo(f"Classifier written to {model}.")

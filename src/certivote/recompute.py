@@ -7,13 +7,13 @@ where ``P[Bin(n, B) <= k]`` is at most the level.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from flint import arb, ctx, fmpq
 
 from certivote.certificate import Certificate, Sample
+from certivote.checks import Check
 
-__all__ = ["Check", "verify_record"]
+__all__ = ["verify_record"]
 
 _BITS = 256
 _SURROGATES = {"fo": (2, 1), "so": (4, 2), "bin": (2, 100)}
@@ -26,18 +26,6 @@ _CERTIFIED = {
     **dict.fromkeys((*_SURROGATES, "c-bound"), "the mean vote"),
     "holdout": "the fixed vote",
 }
-
-
-@dataclass(frozen=True)
-class Check:
-    """One thing that was looked at: what, whether it is as it should be, and the numbers."""
-
-    what: str
-    passed: bool
-    detail: str
-
-    def __str__(self) -> str:
-        return f"{'ok  ' if self.passed else 'FAIL'}  {self.what}: {self.detail}"
 
 
 def verify_record(certificate: Certificate) -> list[Check]:
