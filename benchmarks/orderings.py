@@ -58,6 +58,8 @@ def one_run(name: str, data: Path | None, solver: str, seed: int) -> list[float]
         split=split,
         loss="half-weight",
         solver=solver,
+        prior=0.5,
+        constant="paper",
         random_state=seed,
     )
     certificates = (comparison.certificates[method] for method in METHODS)

@@ -17,6 +17,7 @@ from certivote import CertifiedVoteClassifier
 from certivote.datasets import Dataset, load
 from certivote.voters import Forest, Stumps
 
+PAPER = {"prior": 0.5, "constant": "paper"}
 PUBLISHED = {
     "tictactoe": {
         "fo": "76.47 ± 1.45",
@@ -76,7 +77,7 @@ def stumps(data: Dataset, repeats: int) -> Table:
 def one_run(data: Dataset, method: str, solver: str, seed: int) -> tuple[float, float, float]:
     train, test = split(len(data.y), seed)
     clf = CertifiedVoteClassifier(
-        method, Stumps(ranges=data.ranges), "none", "half-weight", solver=solver, random_state=seed
+        method, Stumps(ranges=data.ranges), "none", "half-weight", solver=solver, random_state=seed, **PAPER
     )
     start = time.perf_counter()
     clf.fit(data.X[train], data.y[train])
@@ -104,7 +105,7 @@ def mnist(data: Dataset) -> Table:
     for bootstrap, share in (("full sample", None), ("half sample", 0.5)):
         forest = Forest(RandomForestClassifier(n_estimators=100, max_samples=share, n_jobs=2))
         for loss in ("half-weight", "plurality"):
-            clf = CertifiedVoteClassifier("dis-r", forest, "cross", loss, random_state=0)
+            clf = CertifiedVoteClassifier("dis-r", forest, "cross", loss, random_state=0, **PAPER)
             start = time.perf_counter()
             clf.fit(data.X[train], data.y[train])
             seconds = time.perf_counter() - start

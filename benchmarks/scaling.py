@@ -31,7 +31,7 @@ def main(
         return
     n = 8140
     table = Table(
-        title="Adult, dis-r, 2,460 stumps on declared ranges, split none, delta 0.05, 1 repetition",
+        title="Adult, dis-r, 2,460 stumps on declared ranges, split none, beta 0.5, delta 0.05, 2 sqrt(n), 1 run",
         title_justify="left",
     )
     for column in ("rows", "solver", "seconds", "ratio", "evaluations", "ms each", "ratio", "MB above data", "bound %"):
@@ -64,7 +64,9 @@ def measure(rows: int, solver: str, data: Path | None) -> dict[str, float]:
     evaluations = count_evaluations("_expected_bound" if solver == "lbfgs" else "_drawn_bound")
     before = peak()
     start = time.perf_counter()
-    clf = CertifiedVoteClassifier("dis-r", Stumps(ranges=adult.ranges), "none", solver=solver, random_state=0).fit(X, y)
+    clf = CertifiedVoteClassifier(
+        "dis-r", Stumps(ranges=adult.ranges), "none", prior=0.5, solver=solver, constant="paper", random_state=0
+    ).fit(X, y)
     seconds = time.perf_counter() - start
     return {
         "seconds": seconds,

@@ -166,7 +166,8 @@ def test_a_damaged_certificate_is_refused_with_a_reason(change, message):
 
 
 NEW = {"orders", "n_draws", "gamma_atoms", "gamma_scales", "prior", "choices"}
-NEW_IN_PARTS = {"payments", "prior_weight", "order", "draw"}
+DIGESTS = {"certified_digest", "teaching_digest", "votes_digest"}
+NEW_IN_PARTS = {"payments", "prior_weight", "order", "draw", *DIGESTS}
 
 
 def as_version_1(made):
@@ -198,6 +199,7 @@ def test_a_certificate_that_version_0_1_wrote_is_still_read():
     assert as_version_1(read) == record
     assert read.orders == (1.5,)
     assert {part.order for part in read.parts} == {1.5}
+    assert {getattr(part, name) for part in read.parts for name in DIGESTS} == {""}
     assert percent_up(record["bound"]) in str(read)
     assert_recomputable(read)
 

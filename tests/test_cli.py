@@ -81,7 +81,9 @@ def test_fit_passes_its_options_on(table, tmp_path):
 
 
 def test_the_seed_decides(table, tmp_path):
-    texts = [run("fit", table, "--target", "diagnosis", "--voters", "forest", "--seed", seed).output for seed in (3, 3, 4)]
+    texts = [
+        run("fit", table, "--target", "diagnosis", "--voters", "forest", "--seed", seed).output for seed in (3, 3, 4)
+    ]
     assert texts[0] == texts[1] != texts[2]
 
 

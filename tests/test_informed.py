@@ -186,6 +186,20 @@ def test_informed_weights_are_equal_where_nothing_is_known():
     assert 0.5 < nearly[0] < 0.7  # one row is not to be trusted much
 
 
+@pytest.mark.parametrize("n", [2, 30])
+def test_informed_weights_weigh_errors_against_the_divergence_from_equal_weights(n):
+    taught, y = rehearsed([0.2, 0.4], [0, 1], n=n, seed=3)
+    right = np.take_along_axis(taught.shares, y[:, None, None], axis=2)[:, :, 0]
+    p = np.linspace(1e-4, 1 - 1e-4, 4001)
+    wrong = 1.0 - right @ np.stack([p, 1 - p])
+    risk = np.mean(1 / (1 + np.exp(-8.0 * (wrong - 0.5))), axis=0)
+    divergence = np.log(2.0) + p * np.log(p) + (1 - p) * np.log(1 - p)
+    best = p[np.argmin(risk + 4.0 / n * divergence)]
+    weights = informed_weights(taught, np.zeros((n, 1)), y, "plurality", rng())
+    assert weights[0] == pytest.approx(best, abs=2e-3)
+    assert abs(best - 0.5) > 0.01
+
+
 def test_a_single_group_shares_evenly():
     taught, y = rehearsed([0.2], [0] * 7)
     np.testing.assert_allclose(informed_weights(taught, np.zeros((400, 1)), y, "plurality", rng()), 1 / 7)

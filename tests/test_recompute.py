@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 import pytest
 from auditor import assert_recomputable, delta_of_one, log_constant
-from fits import CERTIFIED, DRAWN, LOSSES, MEAN, PAPER, RANDOM, SETTINGS, cancer, certified_rows, fitted, iris_fit
+from fits import CERTIFIED, DRAWN, LOSSES, MEAN, RANDOM, SETTINGS, cancer, certified_rows, fitted, iris_fit
 from mpmath import mp, mpf
 from sklearn.tree import DecisionTreeClassifier
 

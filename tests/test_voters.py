@@ -122,5 +122,5 @@ def test_bad_lists_are_refused():
 
 @pytest.mark.parametrize("voters", ["trees", None, 3])
 def test_unknown_voters_are_refused(voters):
-    with pytest.raises(ValueError, match="voters must be 'forest', 'stumps'"):
+    with pytest.raises(ValueError, match="voters must be 'mixed', 'forest', 'stumps'"):
         resolve_voters(voters)

@@ -271,7 +271,7 @@ def dis_b(errors: int, log_ratio: float, n: int, delta: float, gamma: Gamma) -> 
     Examples
     --------
     >>> round(dis_b(100, 5.0, 2000, 0.05, Gamma.mixture()), 4)
-    0.0741
+    0.0742
     >>> round(dis_b(100, 5.0, 2000, 0.05, Gamma.mixture(atoms=((5.0, 1.0),))), 4)
     0.0688
     """

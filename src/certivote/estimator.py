@@ -265,7 +265,10 @@ class CertifiedVoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     def _price_list(self) -> Gamma:
         if isinstance(self.gamma, str):
             return staying_price(self.prior if not self._is_informed() else "informed")
-        return Gamma.mixture(tuple((float(nats), float(weight)) for nats, weight in np.asarray(self.gamma)))
+        atoms = np.asarray(self.gamma, dtype=float)
+        if atoms.ndim != 2 or atoms.shape[1] != 2:
+            raise ValueError(f"gamma must hold pairs (nats, weight), such as [(5.0, 0.9)]; got {self.gamma!r}.")
+        return Gamma.mixture(tuple((nats, weight) for nats, weight in atoms.tolist()))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted classifier and its certificate to one file; :func:`certivote.load` reads it back."""

@@ -20,6 +20,10 @@ _JUST_ABOVE = 1e-9
 """An atom lies a little above the ratio it is meant for, or a rounding error in that ratio would miss it."""
 
 
+_FADE = 4.0
+"""How fast an atom fades beyond its place in the stand-in for training: like ``theta`` to this power."""
+
+
 @dataclass(frozen=True)
 class Gamma:
     r"""A mixture of atoms and of a smooth family, as a price list: nats for the draw to nats for the level.
@@ -76,12 +80,12 @@ class Gamma:
         return -_log_sum_exp(terms) + 1e-14 * (1.0 + abs(log_ratio))
 
     def steering_price(self, log_ratio: float) -> tuple[float, float]:
-        """A smooth stand-in for :meth:`price` to train on, and its derivative: atoms fade out a nat early."""
+        """A smooth stand-in for :meth:`price` to train on, and its derivative: atoms fade out from two nats early."""
         terms, slopes = [], []
         for place, weight in self.atoms:
-            distance = place - 2.0 - log_ratio
+            distance = _FADE * (place - 1.0 - log_ratio)
             terms.append(math.log(weight) - place + min(distance, 0.0) - math.log1p(math.exp(-abs(distance))))
-            slopes.append(-1.0 / (1.0 + math.exp(min(distance, 700.0))))
+            slopes.append(-_FADE / (1.0 + math.exp(min(distance, 700.0))))
         for scale, weight in self.scales:
             terms.append(self._smooth(scale, weight, max(log_ratio, 0.0)))
             slopes.append(-(1.0 + 1.0 / scale) if log_ratio > 0 else 0.0)

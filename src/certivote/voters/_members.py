@@ -102,7 +102,6 @@ class NeighbourMember:
         found = self._search.kneighbors(self._encoder.transform(X[rows]), count, return_distance=False)
         # Push the row itself to the end; where it is not among its neighbours, the farthest goes.
         itself = self._memory[found] == rows[:, None]
-        itself[~itself.any(axis=1), -1] = True
         order = np.argsort(itself, axis=1, kind="stable")
         answers = self._poll(np.take_along_axis(found, order, axis=1)[:, :-1])
         return np.eye(n_classes)[answers]

@@ -68,6 +68,8 @@ class Mixed(VoterSet):
 
     def teach(self, X: Any, y: NDArray[Any], classes: NDArray[Any], rng: np.random.Generator) -> "_TaughtMixed":
         codes = np.searchsorted(classes, y)
+        if len(codes) < 2:
+            raise ValueError(f"Mixed voters need at least 2 teaching rows; got {len(codes)}. Give more rows.")
         forests = [
             Forest(estimator).teach(X, codes, np.arange(len(classes)), rng)
             for estimator in (
@@ -116,7 +118,7 @@ def _encoder(X: NDArray[np.float64]) -> Any:
     coded = []
     for column in range(X.shape[1]):
         levels = np.unique(X[:, column])
-        levels = levels[~np.isnan(levels)] if np.issubdtype(levels.dtype, np.floating) else levels
+        levels = levels[~np.isnan(levels)]
         if 3 <= len(levels) <= 12 and np.all(levels == np.floor(levels)):
             coded.append(column)
     if len(coded) > 200:  # as many pixels would be
