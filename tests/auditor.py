@@ -9,8 +9,6 @@ from reference import exact_kl
 COEFFICIENT = {"fo": 2, "so": 4, "bin": 2}
 MULTIPLE = {"fo": 1, "so": 2, "bin": 100, "c-bound": 1}
 """Divergences that the surrogates pay."""
-JUST_ABOVE = mpf("1e-9")
-"""An atom of the price list of dis-b lies so much above the place that is stated."""
 
 
 def inverse(q, eps, end=1):
@@ -76,7 +74,7 @@ def occam_price(record, ratio):
     """Minus the logarithm of what Occam's hammer leaves of delta at this log-ratio: ``-ln b(1/theta)``."""
     level = mpf(0)
     for place, weight in record["gamma_atoms"]:
-        place = mpf(place) + JUST_ABOVE
+        place = mpf(place)
         level += mpf(weight) * mp.exp(-place) if ratio <= place else 0
     for scale, weight in record["gamma_scales"]:
         scale = mpf(scale)

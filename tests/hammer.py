@@ -4,9 +4,6 @@ from functools import cache
 
 from mpmath import mp, mpf
 
-HAIR = mpf(1e-9)
-"""How far above its place an atom lies."""
-
 
 @cache
 def smooth_share(scale, log_ratio):
@@ -20,7 +17,7 @@ def exact_level(gamma, log_ratio):
     """``b(1/theta)``: the integral of ``u`` over (0, 1/theta], atom by atom and density by density."""
     with mp.workdps(30):
         x = mp.exp(-mpf(log_ratio))
-        places = [(mp.exp(-(mpf(place) + HAIR)), mpf(weight)) for place, weight in gamma.atoms]
+        places = [(mp.exp(-mpf(place)), mpf(weight)) for place, weight in gamma.atoms]
         level = mp.fsum(weight * u for u, weight in places if u <= x)
         return level + mp.fsum(mpf(weight) * smooth_share(scale, log_ratio) for scale, weight in gamma.scales)
 

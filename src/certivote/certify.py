@@ -135,6 +135,8 @@ def certify(
     weights : tuple of arrays
         Of each ballot's vote; ``certificate.deployed`` says which of them is deployed.
     """
+    if METHODS[plan.method].distribution == "categorical" and len(ballots[0].priors) > 1:
+        plan = replace(plan, prior="equal weights")
     outcomes = [_certify_one(plan, ballot, *pair, tick) for ballot, pair in zip(ballots, streams, strict=True)]
     certificate = _assemble(plan, [sample for sample, _ in outcomes], classes, provisos)
     return certificate, tuple(weights for _, weights in outcomes)
@@ -297,12 +299,10 @@ def _simulated_risk(votes: Votes, labels: Labels, alpha: Array, delta: float, rn
     expectation is the risk: by Chernoff's bound, ``kl^{-1}(their mean || ln(1/delta) / their number)`` is above it with
     probability ``1 - delta``.
     """
-    parameters = votes.masses(alpha)
     rounds = math.ceil(_SIMULATED / votes.n_rows)
-    errors = 0
-    for _ in range(rounds):
-        errors += int(np.count_nonzero(plurality(dirichlet.draw_rows(parameters, rng)) != labels))
-    draws = rounds * votes.n_rows
+    parameters, labels = np.tile(votes.masses(alpha), (rounds, 1)), np.tile(labels, rounds)
+    draws = len(labels)
+    errors = int(np.count_nonzero(plurality(dirichlet.draw_rows(parameters, rng)) != labels))
     return _Evidence(None, (sample_bound(errors / draws, -math.log(delta), draws),), draws, delta)
 
 

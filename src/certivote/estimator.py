@@ -190,6 +190,7 @@ class CertifiedVoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
 
     def _prepare(self, X: Any, y: ArrayLike, methods: Sequence[str], stage: Stage) -> Prepared:
         self._orders()
+        self._price_list()
         voters = self._voter_set()
         X, y = self._checked(voters, X, y)
         share: Any = self.teach_share

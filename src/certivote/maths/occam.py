@@ -17,7 +17,7 @@ from dataclasses import dataclass
 __all__ = ["Gamma"]
 
 _JUST_ABOVE = 1e-9
-"""An atom lies a little above the ratio it is meant for, or a rounding error in that ratio would miss it."""
+"""A mixture puts its atoms so far above the ratio they are meant for, or a rounding error in it would miss them."""
 
 
 _FADE = 4.0
@@ -42,7 +42,7 @@ class Gamma:
     --------
     The point mass at 1 charges nothing for a draw from the prior itself; the smooth family charges for any draw:
 
-    >>> hammer = Gamma(atoms=((0.0, 0.95),), scales=((4.0, 0.05),))
+    >>> hammer = Gamma(atoms=((1e-9, 0.95),), scales=((4.0, 0.05),))
     >>> round(hammer.price(0.0), 3), round(hammer.price(5.0), 3)
     (0.041, 10.855)
     """
@@ -67,15 +67,13 @@ class Gamma:
         """
         total = math.fsum(weight for _, weight in atoms)
         shrink = min(1.0, 0.95 / total) if total > 0 else 1.0
-        kept = tuple((float(place), float(weight) * shrink) for place, weight in atoms)
+        kept = tuple((float(place) + _JUST_ABOVE, float(weight) * shrink) for place, weight in atoms)
         rest = (1.0 - math.fsum(weight for _, weight in kept)) / len(_SCALES)
         return cls(kept, tuple((scale, rest) for scale in _SCALES))
 
     def price(self, log_ratio: float) -> float:
         """``-ln b(1/theta)``, rounded up: the level is ``delta`` times ``exp`` of minus this."""
-        terms = [
-            math.log(weight) - place - _JUST_ABOVE for place, weight in self.atoms if log_ratio <= place + _JUST_ABOVE
-        ]
+        terms = [math.log(weight) - place for place, weight in self.atoms if log_ratio <= place]
         terms += [self._smooth(scale, weight, max(log_ratio, 0.0)) for scale, weight in self.scales]
         return -_log_sum_exp(terms) + 1e-14 * (1.0 + abs(log_ratio))
 

@@ -87,9 +87,17 @@ class NeighbourMember:
     def __init__(self, encoder: Any, X: Any, y: Codes, memory: NDArray[np.intp]):
         self._encoder, self._memory = encoder, memory
         self._labels = y[memory]
-        self._search = NearestNeighbors().fit(encoder.transform(X[memory]))
+        self._points = encoder.transform(X[memory])
+        self._search = NearestNeighbors().fit(self._points)
         self.n_groups = len(self.sizes)
         self.groups = np.arange(self.n_groups)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The search tree is made anew from the points: a file need not be trusted with one.
+        return {name: value for name, value in vars(self).items() if name != "_search"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _search=NearestNeighbors().fit(state["_points"]))
 
     def votes(self, X: Any) -> Codes:
         """Codes of shape (n_rows, n_voters)."""

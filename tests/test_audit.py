@@ -1,0 +1,165 @@
+"""A certificate is proved again by other means, and an altered one is caught."""
+
+import dataclasses
+from functools import cache
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_wine
+from sklearn.ensemble import RandomForestClassifier
+
+from certivote import CertifiedVoteClassifier, verify
+from certivote.methods import METHODS
+from certivote.recompute import verify_record
+from certivote.voters import Forest, Stumps
+
+FOREST = Forest(RandomForestClassifier(n_estimators=15))
+
+
+@cache
+def data():
+    X, y = load_breast_cancer(return_X_y=True)
+    return X[:, :6], y
+
+
+@cache
+def fitted(method="dis-b", **parameters):
+    options = {"voters": FOREST, "random_state": 0, **{k: v for k, v in parameters.items() if k != "orders"}}
+    if "orders" in parameters:
+        options["renyi_order"] = list(parameters["orders"])
+    return CertifiedVoteClassifier(method, **options).fit(*data())
+
+
+SETTINGS = [
+    {},
+    {"constant": "paper", "prior": 0.5},
+    {"split": "cross"},
+    {"split": "cross", "constant": "paper", "tau": 0.3},
+    {"split": 3, "n_draws": 4, "orders": (1.2, 2.0)},
+    {"loss": "half-weight", "prior": "informed"},
+]
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=str)
+@pytest.mark.parametrize("method", METHODS)
+def test_every_certificate_is_proved_again(method, setting):
+    clf = fitted(method, **setting)
+    checks = verify(clf.certificate_, clf, *data())
+    assert [str(check) for check in checks if not check.passed] == []
+    assert len(checks) > 15
+
+
+def test_stumps_and_more_classes():
+    X, y = load_wine(return_X_y=True)
+    clf = CertifiedVoteClassifier("smv-exact", FOREST, random_state=0).fit(X, y)
+    assert all(check.passed for check in verify(clf.certificate_, clf, X, y))
+    X, y = data()
+    ranges = [(0.0, 100.0)] * X.shape[1]
+    clf = CertifiedVoteClassifier("dis-r", Stumps(ranges=ranges), "none", random_state=0).fit(X, y)
+    assert all(check.passed for check in verify(clf.certificate_, clf, X, y))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_reported_bound_is_close_above_the_proved_one(method):
+    certificate = fitted(method).certificate_
+    (part,) = certificate.parts
+    lower = part.bound * (1 - 1e-9)
+    altered = dataclasses.replace(
+        certificate, bound=lower, vacuous=lower >= 1, parts=(dataclasses.replace(part, bound=lower),)
+    )
+    if part.bound < 1:
+        assert [check.what for check in verify_record(altered) if not check.passed] == ["sample, bound"]
+
+
+def _part(certificate, **changes):
+    (part,) = certificate.parts
+    return dataclasses.replace(certificate, parts=(dataclasses.replace(part, **changes),))
+
+
+def of_whole(**changes):
+    return lambda certificate: dataclasses.replace(certificate, **changes)
+
+
+def lower_everywhere(certificate):
+    (part,) = certificate.parts
+    return dataclasses.replace(
+        certificate, bound=0.9 * part.bound, parts=(dataclasses.replace(part, bound=0.9 * part.bound),)
+    )
+
+
+def nudged(values, by=0.1):
+    return (values[0] + by, *values[1:])
+
+
+ALTERED = {
+    "bound": of_whole(bound=0.01),
+    "bound in both places": lower_everywhere,
+    "delta larger": of_whole(delta=0.5),
+    "delta out of range": of_whole(delta=1.5),
+    "method": of_whole(method="dis-r"),
+    "unknown method": of_whole(method="magic"),
+    "who is certified": of_whole(certified="the mean vote"),
+    "constant": of_whole(constant="better"),
+    "shares": of_whole(shares=(0.5,)),
+    "more draws": of_whole(n_draws=1000),
+    "no draws": of_whole(n_draws=0),
+    "vacuous": of_whole(vacuous=True),
+    "gamma weights": of_whole(gamma_atoms=((10.0, 5.0),)),
+    "gamma gone": of_whole(gamma_atoms=(), gamma_scales=((1.0, 1e-9),)),
+    "errors": lambda c: _part(c, errors=0),
+    "risk and errors": lambda c: _part(c, errors=0, risks=(0.0,)),
+    "more rows": lambda c: _part(c, n=10 * c.parts[0].n),
+    "delta of the part": lambda c: _part(c, delta=0.9),
+    "penalty": lambda c: _part(c, penalty=0.0),
+    "confidence": lambda c: _part(c, confidence=0.0),
+    "alpha": lambda c: _part(c, alpha=nudged(c.parts[0].alpha, 50.0)),
+    "beta": lambda c: _part(c, beta=nudged(c.parts[0].beta, 50.0)),
+    "alpha too short": lambda c: _part(c, alpha=c.parts[0].alpha[1:]),
+    "weights not normalised": lambda c: _part(c, log_weights=nudged(c.parts[0].log_weights, 1.0)),
+    "no weights": lambda c: _part(c, log_weights=()),
+    "prior weight": lambda c: _part(c, prior_weight=1e-9),
+    "draw number": lambda c: _part(c, draw=7),
+    "distribution": lambda c: _part(c, distribution="categorical"),
+    "negative alpha": lambda c: _part(c, alpha=nudged(c.parts[0].alpha, -1e6)),
+}
+
+
+@pytest.mark.parametrize("kind", ALTERED)
+def test_an_altered_record_is_caught(kind):
+    certificate = fitted("dis-b", prior=0.5).certificate_
+    altered = ALTERED[kind](certificate)
+    assert altered != certificate
+    failed = [check for check in verify_record(altered) if not check.passed]
+    assert failed
+    assert all(check.detail for check in failed)
+
+
+def failures(certificate, clf, X, y):
+    return {check.what for check in verify(certificate, clf, X, y) if not check.passed}
+
+
+def test_other_data_another_model_and_mixed_parts_are_caught():
+    clf, (X, y) = fitted("dis-b", prior=0.5), data()
+    assert failures(clf.certificate_, clf, X, y) == set()
+    moved = X.copy()
+    moved[clf.fold_.certify[0], 0] += 1.0
+    assert "certified rows" in failures(clf.certificate_, clf, moved, y)
+    moved = X.copy()
+    moved[clf.fold_.teach[0], 0] += 1.0
+    assert failures(clf.certificate_, clf, moved, y) == {"teaching rows"}
+    flipped = y.copy()
+    flipped[clf.fold_.certify[:9]] = 1 - flipped[clf.fold_.certify[:9]]
+    assert {"certified rows", "errors"} <= failures(clf.certificate_, clf, X, flipped)
+    assert "rows" in failures(clf.certificate_, clf, X[:100], y[:100])
+    other = CertifiedVoteClassifier("dis-b", FOREST, prior=0.5, random_state=1).fit(X, y)
+    assert {"model", "weights", "voters"} <= failures(clf.certificate_, other, X, y)
+    copied = CertifiedVoteClassifier("dis-b", FOREST, prior=0.5, random_state=0).fit(X, y)
+    copied.fold_ = dataclasses.replace(
+        copied.fold_, certify=np.concatenate([copied.fold_.certify, copied.fold_.teach[:1]])
+    )
+    assert {"parts", "size"} <= failures(clf.certificate_, copied, X, y)
+
+
+def test_data_without_a_model_are_refused():
+    with pytest.raises(ValueError, match="with the model"):
+        verify(fitted().certificate_, None, *data())
