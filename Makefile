@@ -42,6 +42,7 @@ benchmarks: $(VENV)/.core
 	$(BIN)/python benchmarks/cost.py
 	$(BIN)/python benchmarks/published.py
 	$(BIN)/python benchmarks/orderings.py
+	$(BIN)/python benchmarks/differences.py
 
 # One deterministic certificate beside the paper's and beside plain hold-out: tables under benchmarks/results. It goes on
 # where it was interrupted. Set CERTIVOTE_DATA to the data directory.
