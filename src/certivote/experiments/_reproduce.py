@@ -2,9 +2,9 @@
 
 import os
 import signal
+import threading
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
 import joblib
 
@@ -60,10 +60,9 @@ def reproduce(
     for unit in units:
         if unit not in todo:
             done(unit, 0)
-    work = (
-        joblib.delayed(_work)(os.getpid(), unit, methods, store.folder, data_dir, threads, certificates)
-        for unit in todo
-    )
+    if jobs > 1 and todo:
+        _start_workers(jobs)
+    work = (joblib.delayed(_do)(unit, methods, store.folder, data_dir, threads, certificates) for unit in todo)
     for unit, runs in joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1, pre_dispatch=jobs)(
         work
     ):
@@ -93,11 +92,15 @@ def _missing(unit: Unit, methods: Iterable[str], finished: set[tuple[str, str, s
     return [name for name in methods if (unit.protocol, unit.dataset, name, unit.seed) not in finished]
 
 
-def _work(caller: int, *arguments: Any) -> tuple[Unit, int]:
-    """Do a unit. A terminal interrupts workers too, but they leave that to the caller, which ends them."""
-    if os.getpid() != caller:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-    return _do(*arguments)
+def _start_workers(jobs: int) -> None:
+    """Start processes that leave an interrupt to the caller, which ends them: a terminal interrupts them too."""
+    if threading.current_thread() is not threading.main_thread():
+        return  # only the main thread can say what becomes of signals
+    usual = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        joblib.Parallel(n_jobs=jobs)(joblib.delayed(os.getpid)() for _ in range(jobs))
+    finally:
+        signal.signal(signal.SIGINT, usual)
 
 
 def _do(
