@@ -238,13 +238,13 @@ def test_the_best_draw_is_kept_and_paid(method, monkeypatch):
     monkeypatch.setattr(certify, "_attempt", spy)
     clf = fitted(method, n_draws=8, delta=0.4)
     certificate, (part,) = clf.certificate_, clf.certificate_.parts
-    tried = [sample.bound for sample, _ in attempts]
+    tried = [attempt.bound for attempt in attempts]
     assert len(tried) == certificate.n_draws == 8
-    assert len({sample.log_weights for sample, _ in attempts}) == 8
-    assert [sample.draw for sample, _ in attempts] == list(range(8))
+    assert len({tuple(attempt.log_weights) for attempt in attempts}) == 8
+    assert [attempt.number for attempt in attempts] == list(range(8))
     assert certificate.bound == min(tried) < max(tried)
     assert part.draw == int(np.argmin(tried))
-    assert np.array_equal(clf.weights_, attempts[part.draw][1])
+    assert np.array_equal(clf.weights_, attempts[part.draw].weights)
     one = fitted(method, delta=0.05)  # 0.4 / 8: the same learning, and the first draw
     assert one.certificate_.parts[0].alpha == part.alpha
     assert one.certificate_.bound == tried[0]

@@ -7,6 +7,7 @@ import certivote
 
 ORDER = [
     "_version",
+    "files",
     "maths",
     "split",
     "votes",

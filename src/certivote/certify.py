@@ -111,6 +111,21 @@ class _Evidence:
     risk_delta: float = 0.0
 
 
+@dataclass(frozen=True)
+class _Attempt:
+    """One vote and its bound."""
+
+    number: int
+    parameters: Array
+    log_weights: Array
+    weights: Array
+    evidence: _Evidence
+    paid: Setting
+    penalty: float
+    confidence: float
+    bound: float
+
+
 def certify(
     plan: Plan,
     ballots: Sequence[Ballot],
@@ -159,7 +174,8 @@ def _certify_one(
     learned = _learn(plan, ballot, training_rng, tick)
     drawn = METHODS[plan.method].certified == "the drawn vote"
     attempts = [_attempt(plan, ballot, learned, draw_rng, k) for k in range(plan.n_draws if drawn else 1)]
-    return min(attempts, key=lambda attempt: attempt[0].bound)
+    best = min(attempts, key=lambda attempt: attempt.bound)
+    return _sample(plan, ballot, learned, best), best.weights
 
 
 def _learn(plan: Plan, ballot: Ballot, rng: np.random.Generator, tick: Tick) -> _Learned:
@@ -181,12 +197,10 @@ def _learn(plan: Plan, ballot: Ballot, rng: np.random.Generator, tick: Tick) -> 
     return min(options, key=lambda option: expected_bound(option[0], option[1].parameters))[1]
 
 
-def _attempt(
-    plan: Plan, ballot: Ballot, learned: _Learned, draw_rng: np.random.Generator, number: int
-) -> tuple[Sample, Array]:
-    """One draw, where the method draws, and its certificate."""
+def _attempt(plan: Plan, ballot: Ballot, learned: _Learned, draw_rng: np.random.Generator, number: int) -> _Attempt:
+    """One draw, where the method draws, and its bound."""
     method, setting = METHODS[plan.method], learned.setting
-    votes, labels, n = ballot.votes, ballot.labels, ballot.votes.n_rows
+    votes, n = ballot.votes, ballot.votes.n_rows
     parameters = learned.parameters
     log_weights: Array = np.empty(0)
     if method.certified == "the drawn vote":
@@ -197,30 +211,38 @@ def _attempt(
     else:
         # The bounds of the mean vote hold for all weights at once, so also for those that are deployed.
         parameters = weights = fixed_point(np.log(parameters))
-    evidence = _evidence(method, plan.loss, setting, votes, labels, weights, draw_rng)
+    evidence = _evidence(method, plan.loss, setting, votes, ballot.labels, weights, draw_rng)
     paid = replace(setting, delta=setting.delta - evidence.risk_delta)
     penalty = _penalty(method, parameters, learned.prior, log_weights, paid)
     confidence = method.confidence(n, paid)
+    bound = method.form.bound(evidence.risks, penalty, confidence, n)
+    return _Attempt(number, parameters, log_weights, weights, evidence, paid, penalty, confidence, bound)
+
+
+def _sample(plan: Plan, ballot: Ballot, learned: _Learned, attempt: _Attempt) -> Sample:
+    """The record of the attempt that is kept."""
+    method, evidence = METHODS[plan.method], attempt.evidence
+    votes, n = ballot.votes, ballot.votes.n_rows
     central = ballot.priors[0].beta
-    prior_errors = count_errors(votes.masses(fixed_point(np.log(central / central.sum()))), labels, plan.loss)
-    sample = Sample(
+    prior_errors = count_errors(votes.masses(fixed_point(np.log(central / central.sum()))), ballot.labels, plan.loss)
+    return Sample(
         n=n,
         errors=evidence.errors,
         risks=evidence.risks,
         delta=plan.sample_delta,
         risk_draws=evidence.risk_draws,
         risk_delta=evidence.risk_delta,
-        penalty=penalty,
-        confidence=confidence,
-        payments=_payments(plan, learned, parameters, log_weights, paid, n),
-        bound=method.form.bound(evidence.risks, penalty, confidence, n),
+        penalty=attempt.penalty,
+        confidence=attempt.confidence,
+        payments=_payments(plan, learned, attempt, n),
+        bound=attempt.bound,
         distribution=method.distribution,
-        alpha=tuple(parameters.tolist()),
+        alpha=tuple(attempt.parameters.tolist()),
         beta=tuple(learned.prior.tolist()),
         prior_weight=learned.prior_weight,
-        order=setting.order if method.uses_order else None,
-        log_weights=tuple(log_weights.tolist()),
-        draw=number,
+        order=learned.setting.order if method.uses_order else None,
+        log_weights=tuple(attempt.log_weights.tolist()),
+        draw=attempt.number,
         certified_digest=ballot.digests[0],
         teaching_digest=ballot.digests[1],
         votes_digest=votes.digest(),
@@ -230,7 +252,6 @@ def _attempt(
         holdout_errors=prior_errors,
         holdout_bound=holdout(prior_errors, n, plan.setting.delta),
     )
-    return sample, weights
 
 
 def _penalty(method: Method, parameters: Array, prior: Array, log_weights: Array, setting: Setting) -> float:
@@ -239,21 +260,18 @@ def _penalty(method: Method, parameters: Array, prior: Array, log_weights: Array
     return method.penalty(parameters, prior, setting)[0]
 
 
-def _payments(
-    plan: Plan, learned: _Learned, parameters: Array, log_weights: Array, paid: Setting, n: int
-) -> tuple[Payment, ...]:
+def _payments(plan: Plan, learned: _Learned, attempt: _Attempt, n: int) -> tuple[Payment, ...]:
     """Penalty and confidence, item by item. For reading: rounded like any sum of floats."""
-    method = METHODS[plan.method]
+    method, paid, log_weights = METHODS[plan.method], attempt.paid, attempt.log_weights
     alone = replace(paid, prior_nats=0.0)
-    penalty = _penalty(method, parameters, learned.prior, log_weights, paid)
-    weights = _penalty(method, parameters, learned.prior, log_weights, alone)
+    weights = _penalty(method, attempt.parameters, learned.prior, log_weights, alone)
     items = {"draw" if len(log_weights) else "weights": weights}
     if method.name == "dis-b":
-        ratio = dirichlet.log_ratio(parameters, learned.prior, log_weights)
+        ratio = dirichlet.log_ratio(attempt.parameters, learned.prior, log_weights)
         items = {"draw": ratio, "occam": weights - ratio}
-    items["prior"] = penalty - weights
+    items["prior"] = attempt.penalty - weights
     undivided = method.confidence(n, replace(alone, delta=paid.delta * plan.sample_delta / learned.setting.delta))
-    items["grid"] = method.confidence(n, paid) - undivided
+    items["grid"] = attempt.confidence - undivided
     constant = 0.0 if isinstance(method.form, BinomialForm) else log_constant(n, paid.constant)
     items["constant"] = constant
     items["confidence"] = undivided - constant

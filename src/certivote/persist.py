@@ -3,7 +3,6 @@
 import io
 import json
 import os
-import tempfile
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from certivote._version import __version__
 from certivote.certificate import Certificate
+from certivote.files import write_whole
 
 __all__ = ["ModelFileError", "load", "save"]
 
@@ -84,15 +84,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         archive.writestr(_HEADER, json.dumps(header, indent=2))
         archive.writestr(_CERTIFICATE, certificate.to_json())
         archive.writestr(_MODEL, skops.dumps(bare))
-    path = Path(path)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content.getvalue())
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
+    write_whole(path, content.getvalue())
 
 
 def load(path: str | os.PathLike[str], trusted: Sequence[str] = ()) -> Any:

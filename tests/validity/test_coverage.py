@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeClassifier
-from worlds import RANGES, grid_world, is_at_most
+from worlds import RANGES, count_violations, grid_world, is_at_most
 
 from certivote import CertifiedVoteClassifier
 from certivote.bounds import dis_r
@@ -20,18 +20,6 @@ STUMPS = Stumps(n_thresholds=4, ranges=RANGES)
 TREES = [DecisionTreeClassifier(max_depth=depth, max_features=1) for depth in (1, 2, 3) for _ in range(3)]
 VOTERS = {"none": STUMPS, "single": TREES, "cross": TREES}
 DELTA = 0.2
-
-
-def count_violations(runs, n, noise, seed, fit):
-    """Runs in which the true risk exceeds the certificate's bound."""
-    rng = np.random.default_rng(seed)
-    world = grid_world(noise, rng)
-    violations = 0
-    for _ in range(runs):
-        X, y = world.sample(n, rng)
-        clf = fit(X, y, int(rng.integers(2**31)))
-        violations += world.risk(clf) > clf.certificate_.bound
-    return violations
 
 
 def honest(method, split, solver="lbfgs", prior="auto"):

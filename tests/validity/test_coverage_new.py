@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
-from worlds import RANGES, grid_world, is_at_most
+from worlds import RANGES, count_violations, is_at_most
 
 from certivote import CertifiedVoteClassifier
 from certivote.certify import Plan
@@ -51,20 +51,6 @@ SETTINGS = {
     "auto, forest": {"method": "auto", "voters": GROVE},
     "auto, trees": {"method": "auto", "voters": TREES},
 }
-
-
-def count_violations(runs, n, noise, seed, fit):
-    """Runs in which the true risk exceeds the certificate's bound."""
-    rng = np.random.default_rng(seed)
-    world = grid_world(noise, rng)
-    violations = 0
-    for _ in range(runs):
-        X, y = world.sample(n, rng)
-        while len(np.unique(y)) < 2:  # cannot be fitted at all
-            X, y = world.sample(n, rng)
-        clf = fit(X, y, int(rng.integers(2**31)))
-        violations += world.risk(clf) > clf.certificate_.bound
-    return violations
 
 
 def honest(**options):

@@ -45,3 +45,17 @@ RANGES = [(0.0, 2.0)] * 3
 def is_at_most(violations, runs, delta, significance=1e-3):
     """Whether this many violations are no evidence against a rate of at most ``delta``."""
     return bool(stats.binomtest(violations, runs, delta, alternative="greater").pvalue >= significance)
+
+
+def count_violations(runs, n, noise, seed, fit):
+    """Runs in which the true risk exceeds the certificate's bound."""
+    rng = np.random.default_rng(seed)
+    world = grid_world(noise, rng)
+    violations = 0
+    for _ in range(runs):
+        X, y = world.sample(n, rng)
+        while len(np.unique(y)) < 2:  # cannot be fitted at all
+            X, y = world.sample(n, rng)
+        clf = fit(X, y, int(rng.integers(2**31)))
+        violations += world.risk(clf) > clf.certificate_.bound
+    return violations

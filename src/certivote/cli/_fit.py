@@ -19,9 +19,9 @@ from certivote.cli._shared import (
     Voters,
     fail,
     on_table,
-    write_whole,
 )
 from certivote.estimator import CertifiedVoteClassifier
+from certivote.files import write_whole
 
 __all__ = ["fit"]
 
@@ -73,7 +73,7 @@ def fit(
     clf = on_table(data, target, lambda X, y: CertifiedVoteClassifier(**parameters).fit(X, y))
     typer.echo(str(clf.certificate_))
     if out is not None:
-        write_whole(out, clf.certificate_.to_json() + "\n")
+        write_whole(out, f"{clf.certificate_.to_json()}\n".encode())
         typer.echo(f"\nCertificate written to {out}.")
     if model is not None:
         clf.save(model)

@@ -1,9 +1,7 @@
 """What several verbs share: options, how work on a file ends, and how a result is written."""
 
 import difflib
-import os
 import sys
-import tempfile
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -32,7 +30,6 @@ __all__ = [
     "complain",
     "fail",
     "on_table",
-    "write_whole",
 ]
 
 
@@ -137,15 +134,3 @@ def fail(message: str) -> NoReturn:
     """A line on standard error, and the end."""
     complain(message)
     sys.exit(1)
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file at once: readers see the old content or the new, never a part."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
