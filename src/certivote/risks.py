@@ -25,6 +25,7 @@ __all__ = [
     "drawn_risk",
     "expected_risk",
     "first_order",
+    "mistakes",
     "moments",
     "second_order",
 ]
@@ -47,10 +48,15 @@ def count_errors(masses: Array, labels: Labels, loss: Loss) -> int:
     >>> count_errors(masses, np.array([0, 0]), "plurality"), count_errors(masses, np.array([0, 0]), "half-weight")
     (0, 1)
     """
+    return int(np.count_nonzero(mistakes(masses, labels, loss)))
+
+
+def mistakes(masses: Array, labels: Labels, loss: Loss) -> NDArray[np.bool_]:
+    """On which examples a vote with these class masses errs."""
     if loss == "plurality":
-        return int(np.count_nonzero(plurality(masses) != labels))
+        return plurality(masses) != labels
     right = masses[np.arange(len(labels)), labels]
-    return int(np.count_nonzero(2.0 * right <= masses.sum(axis=1)))
+    return 2.0 * right <= masses.sum(axis=1)
 
 
 def expected_risk(votes: Votes, labels: Labels, loss: Loss) -> SmoothRisk:

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 
 from certivote.maths.binomial import binomial_upper
-from certivote.risks import Loss
+from certivote.risks import Loss, mistakes
 from certivote.voters import VoterSet
-from certivote.votes import plurality
 
 __all__ = ["choose_teach_share"]
 
@@ -87,7 +86,4 @@ def _mistakes(
     taught = pilot.teach(_safe_indexing(X, rows), y[rows], classes, rng)
     labels = np.searchsorted(classes, y[rows])
     votes = taught.rehearse(_safe_indexing(X, rows), labels, np.arange(len(rows))).votes
-    masses = votes.masses(np.full(votes.n_voters, 1.0 / votes.n_voters))
-    if loss == "half-weight":
-        return 2.0 * masses[np.arange(len(rows)), labels] <= 1.0
-    return plurality(masses) != labels
+    return mistakes(votes.masses(np.full(votes.n_voters, 1.0 / votes.n_voters)), labels, loss)
