@@ -3,7 +3,6 @@
 The certified rows play no part in it, so it costs the certificate nothing.
 """
 
-import math
 from typing import Any
 
 import numpy as np
@@ -11,9 +10,8 @@ from numpy.typing import NDArray
 from scipy import optimize
 
 from certivote.maths.categorical import kl_divergence, softmax, softmax_chain
-from certivote.risks import Labels, Loss, SmoothRisk, drawn_risk, mistakes
+from certivote.risks import Labels, Loss, drawn_risk
 from certivote.voters import TaughtVoters
-from certivote.votes import Votes
 
 __all__ = ["informed_weights"]
 
@@ -23,11 +21,8 @@ _ROWS = 20_000
 """Teaching rows that suffice to weigh a few dozen groups of voters."""
 _CAUTION = 4.0
 """Nats of divergence from equal weights that outweigh one error."""
-_SLOPES = (8.0, 20.0)
-"""Steepness of the sigmoid that stands for the loss: gentle, so that wide margins count and not just errors; or steep,
-where that makes clearly fewer errors."""
-_CLEARLY = 2.0
-"""Standard deviations of the difference between two votes' errors, if both were as good, that count as clear."""
+_SLOPE = 12.0
+"""Steepness of the sigmoid that stands for the loss: gentle, so that wide margins count and not just errors."""
 
 
 def informed_weights(taught: TaughtVoters, X: Any, y: Labels, loss: Loss, rng: np.random.Generator) -> Array:
@@ -50,30 +45,20 @@ def informed_weights(taught: TaughtVoters, X: Any, y: Labels, loss: Loss, rng: n
     rows = np.sort(rng.permutation(len(y))[:_ROWS])
     rehearsal = taught.rehearse(X, y, rows)
     votes, labels = rehearsal.votes, y[rows]
-    gentle, steep = _weights(votes, labels, loss)
-    before, after = (mistakes(votes.masses(weights), labels, loss) for weights in (gentle, steep))
-    saved = np.count_nonzero(before) - np.count_nonzero(after)
-    best = steep if saved > _CLEARLY * math.sqrt(np.count_nonzero(before != after)) else gentle
-    sizes = np.bincount(rehearsal.groups, minlength=votes.n_voters)
-    return (best / sizes)[rehearsal.groups]
-
-
-def _weights(votes: Votes, labels: Labels, loss: Loss) -> list[Array]:
-    """The weights that minimise the smooth risk, for each steepness; the steeper starts from the gentler."""
+    n = votes.n_rows
     equal = np.full(votes.n_voters, 1.0 / votes.n_voters)
-    caution = _CAUTION / votes.n_rows
+    risk = drawn_risk(votes, labels, loss, _SLOPE)
+
+    def objective(x: Array) -> tuple[float, Array]:
+        weights = softmax(x)
+        value, gradient = risk(weights)
+        divergence, divergence_gradient = kl_divergence(weights, equal)
+        total = gradient + _CAUTION / n * divergence_gradient
+        return value + _CAUTION / n * divergence, softmax_chain(weights, total)
+
     limits = [(-10.0, 10.0)] * votes.n_voters
-    x, found = np.zeros(votes.n_voters), []
-    for slope in _SLOPES:
-        risk = drawn_risk(votes, labels, loss, slope)
-
-        def objective(x: Array, risk: SmoothRisk = risk) -> tuple[float, Array]:
-            weights = softmax(x)
-            value, gradient = risk(weights)
-            divergence, divergence_gradient = kl_divergence(weights, equal)
-            total = gradient + caution * divergence_gradient
-            return value + caution * divergence, softmax_chain(weights, total)
-
-        x = optimize.minimize(objective, x, jac=True, method="L-BFGS-B", bounds=limits, options={"maxiter": 100}).x
-        found.append(softmax(x))
-    return found
+    x = optimize.minimize(
+        objective, np.zeros(votes.n_voters), jac=True, method="L-BFGS-B", bounds=limits, options={"maxiter": 100}
+    ).x
+    sizes = np.bincount(rehearsal.groups, minlength=votes.n_voters)
+    return (softmax(x) / sizes)[rehearsal.groups]
