@@ -58,6 +58,49 @@ def test_what_is_loaded_is_what_was_saved(kind, data, tmp_path):
     assert all(check.passed for check in verify(again.certificate_, again, *data))
 
 
+@pytest.mark.parametrize("kind", VOTERS)
+def test_a_slim_model_gives_the_same_answers_and_can_be_verified(kind, data, tmp_path):
+    # A sparse hyper-prior draws most weights far below 2**-52.
+    clf = CertifiedVoteClassifier("dis-b", VOTERS[kind], prior=0.002, random_state=1).fit(*data)
+    zeros = np.count_nonzero(clf.weights_ == 0.0)
+    path = tmp_path / "model.certivote"
+    clf.save(path, slim=True)
+    again = load(path)
+    assert np.array_equal(again.predict_proba(data[0]), clf.predict_proba(data[0]))
+    assert again.certificate_ == clf.certificate_
+    checks = verify(again.certificate_, again, *data)
+    assert [str(check) for check in checks if not check.passed] == []
+    if kind != "stumps":
+        assert zeros
+        assert len(again.weights_) < len(clf.weights_) == len(clf.kept_voters_)
+        assert again.voters_.votes(data[0]).n_voters == len(again.weights_)
+        clf.save(tmp_path / "whole")
+        assert path.stat().st_size < (tmp_path / "whole").stat().st_size
+        assert any("slim" in str(check) for check in checks)
+
+
+def test_a_slim_model_that_lost_a_voter_of_weight_is_caught(data, tmp_path):
+    clf = CertifiedVoteClassifier("dis-b", FOREST, prior=0.002, random_state=1).fit(*data)
+    heaviest = int(np.argmax(clf.weights_))
+    rest = np.setdiff1d(np.arange(len(clf.weights_)), [heaviest])
+    certificate = clf.certificate_
+    clf.voters_, clf.kept_voters_ = clf.voters_.only(rest)
+    clf.weights_ = clf.weights_[rest]
+    clf.save(tmp_path / "model.certivote")
+    failed = [
+        check.what for check in verify(certificate, load(tmp_path / "model.certivote"), *data) if not check.passed
+    ]
+    assert "weights" in failed
+
+
+def test_a_file_from_before_slim_models_is_read(model, data, tmp_path):
+    old = CertifiedVoteClassifier("dis-b", FOREST, random_state=0).fit(*data)
+    del old.kept_voters_
+    old.save(tmp_path / "model.certivote")
+    again = load(tmp_path / "model.certivote")
+    assert all(check.passed for check in verify(again.certificate_, again, *data))
+
+
 def test_the_random_vote_draws_the_same(tmp_path):
     X, y = load_iris(return_X_y=True)
     clf = CertifiedVoteClassifier("smv-exact", FOREST, loss="half-weight", random_state=0).fit(X, y)

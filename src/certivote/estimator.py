@@ -96,6 +96,8 @@ class CertifiedVoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     weights_ : array of shape (n_voters,)
         Their weights, multiples of 2**-52 that sum to 1; for the random vote, the parameters of the Dirichlet that it
         draws its weights from.
+    kept_voters_ : array of shape (n_voters,)
+        Their numbers among the voters that were certified: all, but in a slim model (see :meth:`save`).
     fold_ : Fold
         Row numbers of the deployed vote: ``fold_.teach`` taught its voters, ``fold_.certify`` certified it.
     n_features_in_ : int
@@ -236,6 +238,7 @@ class CertifiedVoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         )
         self.classes_, self.certificate_ = prepared.classes, certificate
         self.weights_ = weights[certificate.deployed]
+        self.kept_voters_ = np.arange(len(self.weights_))
         self.voters_ = prepared.taught[certificate.deployed]
         self.fold_ = prepared.folds[certificate.deployed]
         self._prediction_seed = prepared.prediction_seed()
@@ -271,9 +274,12 @@ class CertifiedVoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             raise ValueError(f"gamma must hold pairs (nats, weight), such as [(5.0, 0.9)]; got {self.gamma!r}.")
         return Gamma.mixture(tuple((nats, weight) for nats, weight in atoms.tolist()))
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted classifier and its certificate to one file; :func:`certivote.load` reads it back."""
-        save(self, path)
+    def save(self, path: str | os.PathLike[str], slim: bool = False) -> None:
+        """Write the fitted classifier and its certificate to one file; :func:`certivote.load` reads it back.
+
+        With ``slim``, voters of weight zero are left out: every prediction and vote mass stays the same bit for bit.
+        """
+        save(self, path, slim)
 
     def predict_proba(self, X: Any) -> Array:
         """Vote masses: the weight of the voters behind each class, of shape (n_samples, n_classes).

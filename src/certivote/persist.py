@@ -5,6 +5,7 @@ import json
 import os
 import zipfile
 from collections.abc import Sequence
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +52,7 @@ class ModelFileError(ValueError):
 _ESTIMATOR = ("certivote.estimator", "CertifiedVoteClassifier")
 
 
-def save(model: Any, path: str | os.PathLike[str]) -> None:
+def save(model: Any, path: str | os.PathLike[str], slim: bool = False) -> None:
     """Write a fitted classifier and its certificate to one file, all at once.
 
     Parameters
@@ -60,6 +61,10 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         Fitted. Its method ``save`` does the same.
     path : path
         By custom ``*.certivote``. An existing file is replaced when the new one is complete.
+    slim : bool, default=False
+        Leave out voters of weight zero, as sparse votes have many. A vote mass is a sum of multiples of ``2**-52`` that
+        is exact in any order, so one term 0 less changes none, and no prediction. An audit of the loaded model can
+        still count its errors on the data, but not compare the votes of voters that are gone.
 
     Examples
     --------
@@ -77,7 +82,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     check_is_fitted(model)
     skops = _skops()
     certificate = model.certificate_
-    bare = _without_certificate(model)
+    bare = _without_certificate(_slim(model) if slim else model)
     header = {"format": "certivote model", "format_version": FORMAT_VERSION, "library_version": __version__}
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -145,7 +150,9 @@ def _read_version_1(skops: Any, parts: dict[str, bytes], path: Path, trusted: Se
         raise ModelFileError(f"{path} holds no fitted CertifiedVoteClassifier.")
     _check_trees(model, path)
     sample = certificate.parts[certificate.deployed]
-    if len(sample.alpha) != len(model.weights_):
+    everyone = np.arange(len(sample.alpha))
+    kept = vars(model).setdefault("kept_voters_", everyone)
+    if len(kept) != len(model.weights_) or not np.array_equal(kept, np.intersect1d(kept, everyone)):
         raise ModelFileError(f"{path}: the certificate is about {len(sample.alpha)} voters, the model has others.")
     model.certificate_ = certificate
     return model
@@ -156,6 +163,14 @@ def _without_certificate(model: Any) -> Any:
     bare = object.__new__(type(model))
     bare.__dict__.update({name: value for name, value in vars(model).items() if name != "certificate_"})
     return bare
+
+
+def _slim(model: Any) -> Any:
+    """A shallow copy without the voters of weight zero."""
+    few = copy(model)
+    few.voters_, kept = model.voters_.only(np.flatnonzero(model.weights_))
+    few.weights_, few.kept_voters_ = model.weights_[kept], model.kept_voters_[kept]
+    return few
 
 
 def _check_trees(model: Any, path: Path) -> None:

@@ -42,6 +42,9 @@ class TaughtVoters(Protocol):
     def rehearse(self, X: Any, y: NDArray[Any], rows: NDArray[np.intp]) -> Rehearsal:
         """The votes on some rows of all that taught them, as if those had not; ``y`` are the codes of the classes."""
 
+    def only(self, voters: NDArray[np.intp]) -> "tuple[TaughtVoters, NDArray[np.intp]]":
+        """Some of the voters, and their numbers: those asked for, and those that leaving out would save nothing."""
+
 
 def honest_rehearsal(voters: TaughtVoters, X: Any) -> Rehearsal:
     """The rehearsal of voters that no row has taught: they just vote."""

@@ -1,5 +1,6 @@
 """The trees of a forest."""
 
+from copy import copy
 from typing import Any, ClassVar
 
 import joblib
@@ -72,6 +73,13 @@ class _TaughtForest:
         chunks = (slice(start, start + _CHUNK) for start in range(0, n_rows, _CHUNK))
         joblib.Parallel(n_jobs=self.forest.n_jobs, require="sharedmem")(joblib.delayed(vote)(rows) for rows in chunks)
         return DenseVotes(codes, self._n_classes)
+
+    def only(self, voters: NDArray[np.intp]) -> "tuple[_TaughtForest, NDArray[np.intp]]":
+        forest, few = copy(self.forest), copy(self)
+        forest.estimators_ = [forest.estimators_[j] for j in voters]
+        few.forest, few.n_voters = forest, len(voters)
+        few._leaf_votes = [self._leaf_votes[j] for j in voters]
+        return few, voters
 
     def rehearse(self, X: Any, y: NDArray[Any], rows: NDArray[np.intp]) -> Rehearsal:
         """Out-of-bag votes: each row is voted on by the trees whose bootstrap sample missed it, as one group."""

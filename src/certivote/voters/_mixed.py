@@ -149,6 +149,25 @@ class _TaughtMixed:
         parts += [member.votes(X).astype(code_type(self._n_classes)) for member in self.members]
         return DenseVotes(np.concatenate(parts, axis=1), self._n_classes)
 
+    def only(self, voters: NDArray[np.intp]) -> "tuple[_TaughtMixed, NDArray[np.intp]]":
+        """Without trees that are not asked for, and without other models none of whose votes is."""
+        wanted = np.zeros(self.n_voters, dtype=bool)
+        wanted[voters] = True
+        forests, members, kept, first = [], [], [], 0
+        for forest in self.forests:
+            own = np.flatnonzero(wanted[first : first + forest.n_voters])
+            if len(own):
+                forests.append(forest.only(own)[0])
+                kept.append(first + own)
+            first += forest.n_voters
+        for member in self.members:
+            own = np.arange(first, first + len(member.groups))
+            if wanted[own].any():
+                members.append(member)
+                kept.append(own)
+            first += len(own)
+        return _TaughtMixed(forests, members, self._n_classes), np.concatenate(kept)
+
     def rehearse(self, X: Any, y: NDArray[Any], rows: NDArray[np.intp]) -> Rehearsal:
         """Out-of-bag votes of the forests, and those of the models that have not seen the row."""
         shares = [forest.rehearse(X, y, rows).votes.shares for forest in self.forests]

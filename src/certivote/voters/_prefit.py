@@ -82,6 +82,10 @@ class _TaughtList:
     def votes(self, X: Any) -> DenseVotes:
         return self._ballot([classifier.predict(X) for classifier in self.classifiers])
 
+    def only(self, voters: NDArray[np.intp]) -> "tuple[_TaughtList, NDArray[np.intp]]":
+        kept = [self.classifiers[j] for j in voters], [self._came_fitted[j] for j in voters]
+        return _TaughtList(*kept, self._classes), voters
+
     def rehearse(self, X: Any, y: NDArray[Any], rows: NDArray[np.intp]) -> Rehearsal:
         """Classifiers that came fitted just vote; copies of the others are taught without a third of the rows each."""
         answers = [

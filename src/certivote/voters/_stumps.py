@@ -88,6 +88,9 @@ class _TaughtStumps:
             bins[:, f] = np.searchsorted(self.thresholds[f], X[:, f], side="left")
         return BinnedVotes(bins, n_thresholds)
 
+    def only(self, voters: NDArray[np.intp]) -> "tuple[_TaughtStumps, NDArray[np.intp]]":
+        return self, np.arange(self.n_voters)  # a stump is two numbers
+
     def rehearse(self, X: NDArray[np.float64], y: NDArray[Any], rows: NDArray[np.intp]) -> Rehearsal:
         # Of the teaching rows, the thresholds know the extremes at most.
         return honest_rehearsal(self, X[rows])
