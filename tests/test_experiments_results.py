@@ -84,6 +84,16 @@ def test_the_markdown_shows_the_same_and_what_is_missing(tmp_path):
     assert rows["splice"][0] == "0"
     assert all(cell.startswith("– (") for cell in rows["splice"][1:])
     assert "`lbfgs`" in (tmp_path / "bound-binary.md").read_text()
+    assert "Fewer runs" not in (tmp_path / "bound-binary.md").read_text()
+
+
+def test_the_markdown_says_which_method_has_fewer_runs(tmp_path):
+    runs = [made_run(dataset="adult", seed=seed) for seed in range(3)]
+    runs += [made_run(dataset="adult", method="smv-mc", train_seconds=239.2)]
+    write_tables(runs, "fast", tmp_path)
+    for quantity in QUANTITIES:
+        text = (tmp_path / f"{quantity}-binary.md").read_text()
+        assert "\n- adult, smv-mc: 1 of 3 runs; a single one takes 239 s.\n" in text
 
 
 @pytest.mark.parametrize("name", ["protein", "sensorless"])

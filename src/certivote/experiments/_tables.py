@@ -81,7 +81,8 @@ def write_tables(runs: Sequence[Run], protocol: str, folder: Path) -> list[Path]
         for kind in TASKS:
             table = [cells(runs, protocol, quantity, name) for name in DATASETS if task(name) == kind]
             stem = folder / f"{quantity}-{kind}"
-            stem.with_suffix(".md").write_text(_markdown(table, protocol, quantity, kind), encoding="utf-8")
+            text = _markdown(table, protocol, quantity, kind) + _fewer(table, runs, protocol)
+            stem.with_suffix(".md").write_text(text, encoding="utf-8")
             with open(stem.with_suffix(".csv"), "w", newline="", encoding="utf-8") as file:
                 writer = csv.writer(file, lineterminator="\n")
                 writer.writerow(Cell.__dataclass_fields__)
@@ -109,6 +110,20 @@ def _markdown(table: list[list[Cell]], protocol: str, quantity: str, kind: str) 
         notes.append(f"- {name}: {DATASETS[name].note}")
     lines += ["", "What to know of the data:", "", *notes]
     return "\n".join(lines) + "\n"
+
+
+def _fewer(table: list[list[Cell]], runs: Sequence[Run], protocol: str) -> str:
+    """Which methods have fewer runs than the rest of their row, and how long a single one takes."""
+    lines = []
+    for row in table:
+        for cell in row:
+            most = max(other.runs for other in row)
+            if 0 < cell.runs < most:
+                seconds = cells(runs, protocol, "train_seconds", cell.dataset)[METHODS.index(cell.method)].mean
+                lines.append(
+                    f"- {cell.dataset}, {cell.method}: {cell.runs} of {most} runs; a single one takes {seconds:.0f} s."
+                )
+    return "\n".join(["", "Fewer runs:", "", *lines, ""]) if lines else ""
 
 
 _EXTRA = {
