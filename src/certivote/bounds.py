@@ -43,6 +43,10 @@ nothing given away: the constant ``xi(n)`` itself, delta divided in the best way
 of inverted bounds in place of inverted averages."""
 
 
+_ENDLESS = 1e100
+"""Nats beyond which a bound says nothing."""
+
+
 def log_constant(n: int, constant: Constant = "paper") -> float:
     r"""Logarithm of a bound on :math:`E\,e^{n\,kl(\hat R \| R)}` over samples of size ``n`` (Maurer 2004).
 
@@ -59,6 +63,10 @@ def log_constant(n: int, constant: Constant = "paper") -> float:
 
 def add_up(*nats: float) -> float:
     """A sum of nats, rounded up: terms of opposite sign may leave less than their own rounding errors."""
+    if any(term < -_ENDLESS for term in nats):
+        raise ValueError(f"Nats must be above {-_ENDLESS:g}; got {list(nats)}.")
+    if any(term > _ENDLESS for term in nats):
+        return math.inf
     return math.fsum(nats) + 1e-15 * math.fsum(abs(term) for term in nats)
 
 
@@ -126,7 +134,7 @@ def disintegrated_renyi(
         :math:`\delta_1 = \delta\lambda/(2\lambda-1)`, which is best, and the rest.
     """
     _check_delta(delta)
-    if not order > 1:
+    if not 1 < order < _ENDLESS:
         raise ValueError(f"order must be greater than 1; got {order}.")
     first = delta / 2 if constant == "paper" else delta * order / (2 * order - 1)
     return add_up(renyi, log_moment, -order / (order - 1) * math.log(first), -math.log(delta - first))
@@ -275,7 +283,7 @@ def dis_b(errors: int, log_ratio: float, n: int, delta: float, gamma: Gamma) -> 
     >>> round(dis_b(100, 5.0, 2000, 0.05, Gamma.mixture(atoms=((5.0, 1.0),))), 4)
     0.0688
     """
-    _check_size(n)
+    _check_counts(errors, n)
     _check_delta(delta)
     return float(binomial_upper(errors, n, -add_up(gamma.price(log_ratio), -math.log(delta))))
 
@@ -288,7 +296,7 @@ def holdout(errors: int, n: int, delta: float) -> float:
     >>> round(holdout(5, 100, 0.05), 4)
     0.1023
     """
-    _check_size(n)
+    _check_counts(errors, n)
     _check_delta(delta)
     return float(binomial_upper(errors, n, math.log(delta)))
 
@@ -329,6 +337,14 @@ def check_shares(shares: Sequence[float]) -> None:
 def _check_size(n: int) -> None:
     if not n >= 1:
         raise ValueError(f"n must be at least 1; got {n}.")
+    if n > 2**53 or n != int(n):
+        raise ValueError(f"n must be a whole number, at most 2**53; got {n}.")
+
+
+def _check_counts(errors: int, n: int) -> None:
+    _check_size(n)
+    if not 0 <= errors <= n or errors != int(errors):
+        raise ValueError(f"errors must lie between 0 and n, a whole number; got {errors}.")
 
 
 def _check_delta(delta: float) -> None:

@@ -293,7 +293,7 @@ class CertifiedVoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         if voters.keeps_frames and _is_frame(X):
             validate_data(self, X, reset=False, skip_check_array=True)
         else:
-            X = validate_data(self, X, reset=False, **voters.input_checks)
+            X = self._validated(X, reset=False, **voters.input_checks)
         masses = self.voters_.votes(X).masses(self.weights_)
         if self.certificate_.certified == "the random vote":
             # A stream that started anew in every call would give single rows one and the same vote.
@@ -316,18 +316,24 @@ class CertifiedVoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             y = column_or_1d(y, warn=True)
             check_consistent_length(X, y)
         else:
-            X, y = validate_data(self, X, y, reset=reset, **voters.input_checks)
+            X, y = self._validated(X, y, reset=reset, **voters.input_checks)
         check_classification_targets(y)
         return X, np.asarray(y)
+
+    def _validated(self, *data: Any, **checks: Any) -> Any:
+        try:
+            return validate_data(self, *data, **checks)
+        except OverflowError as error:
+            raise ValueError("X holds a whole number that is too large for a float.") from error
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         try:
             voters = self._voter_set()
-        except ValueError:
-            return tags
-        checks = voters.input_checks
-        method = METHODS.get(self.method)
+            checks = voters.input_checks
+        except (TypeError, ValueError):
+            return tags  # fit will say what is wrong
+        method = METHODS.get(self.method) if isinstance(self.method, str) else None
         tags.classifier_tags.multi_class = voters.multi_class and not (method and method.two_classes)
         tags.non_deterministic = bool(method and method.certified == "the random vote")
         tags.input_tags.sparse = bool(checks.get("accept_sparse"))

@@ -73,6 +73,8 @@ class Gamma:
 
     def price(self, log_ratio: float) -> float:
         """``-ln b(1/theta)``, rounded up: the level is ``delta`` times ``exp`` of minus this."""
+        if log_ratio > _ENDLESS:
+            return math.inf
         terms = [math.log(weight) - place for place, weight in self.atoms if log_ratio <= place]
         terms += [self._smooth(scale, weight, max(log_ratio, 0.0)) for scale, weight in self.scales]
         return -_log_sum_exp(terms) + 1e-14 * (1.0 + abs(log_ratio))
@@ -95,6 +97,8 @@ class Gamma:
         return math.log(weight) - (1.0 + 1.0 / scale) * log_ratio - math.log(scale + 1.0)
 
 
+_ENDLESS = 1e100
+"""Nats beyond which no draw is worth anything."""
 _SCALES = (1.0, 4.0, 16.0, 64.0, 256.0)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 
 from certivote.voters._base import Rehearsal, VoterSet, code_type
 from certivote.votes import DenseVotes, SoftVotes
@@ -46,7 +46,10 @@ class Forest(VoterSet):
         return Forest(RandomForestClassifier(n_estimators=50))
 
     def teach(self, X: Any, y: NDArray[Any], classes: NDArray[Any], rng: np.random.Generator) -> "_TaughtForest":
-        forest = clone(RandomForestClassifier() if self.estimator is None else self.estimator)
+        forest = RandomForestClassifier() if self.estimator is None else self.estimator
+        if not isinstance(forest, RandomForestClassifier | ExtraTreesClassifier):
+            raise TypeError(f"Forest takes a RandomForestClassifier or an ExtraTreesClassifier; got {forest!r}.")
+        forest = clone(forest)
         if forest.random_state is None:
             forest.set_params(random_state=int(rng.integers(2**31)))
         return _TaughtForest(forest.fit(X, y), classes)

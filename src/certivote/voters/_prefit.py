@@ -1,5 +1,6 @@
 """Any classifiers: the user's own, fitted or not."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -43,6 +44,7 @@ class Prefit(VoterSet):
 
     @property
     def input_checks(self) -> dict[str, Any]:
+        self._check()
         tags = [get_tags(classifier).input_tags for classifier in self.classifiers]
         return {
             "dtype": None,
@@ -61,12 +63,17 @@ class Prefit(VoterSet):
     def known_classes(self) -> list[Any]:
         return [label for c in self.classifiers if _is_fitted(c) for label in c.classes_]
 
-    def teach(self, X: Any, y: NDArray[Any], classes: NDArray[Any], rng: np.random.Generator) -> "_TaughtList":
+    def _check(self) -> None:
+        if not isinstance(self.classifiers, Sequence) or isinstance(self.classifiers, str):
+            raise TypeError(f"Prefit takes a list of classifiers; got {self.classifiers!r}.")
         if not self.classifiers:
             raise ValueError("voters is an empty list; give at least one classifier.")
         for classifier in self.classifiers:
-            if not hasattr(classifier, "predict"):
+            if not hasattr(classifier, "predict") or isinstance(classifier, type):
                 raise TypeError(f"Every voter must be a classifier with a predict method; got {classifier!r}.")
+
+    def teach(self, X: Any, y: NDArray[Any], classes: NDArray[Any], rng: np.random.Generator) -> "_TaughtList":
+        self._check()
         ready = [_is_fitted(classifier) for classifier in self.classifiers]
         fitted = [c if done else _seeded(c, rng).fit(X, y) for c, done in zip(self.classifiers, ready, strict=True)]
         return _TaughtList(fitted, ready, classes)
