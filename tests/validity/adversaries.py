@@ -214,11 +214,10 @@ def adversarial_cases():
         yield Case(row(name, "split none, nearly all rows copies", "3 cases, pure noise", 20), runs, few_cases(name))
     for n in (2, 6, 11):
         for name in ("dis-b", "dis-r", "dis-v", "smv-exact", "so", "holdout"):
-            runs = 1000 if name == "holdout" else 100
             options = {"voters": strangers(2), "split": "none", "prior": 0.5}
-            yield case(name, "split none, few rows", PURE[2], 2, n, runs, options, part="adversarial")
+            yield case(name, "split none, few rows", PURE[2], 2, n, options, part="adversarial")
     for name in ("dis-b", "dis-r", "dis-v", "smv-exact"):
         # One voter gets nearly all of the hyper-prior; the adversary's posterior is what learning finds.
         sharp = np.where(np.arange(18) == 3, 50.0, 0.01)
         options = {"voters": STUMPS, "split": "none", "prior": sharp}
-        yield case(name, "split none, sharp prior", PURE[2], 2, 23, 200, options, part="adversarial")
+        yield case(name, "split none, sharp prior", PURE[2], 2, 23, options, part="adversarial")

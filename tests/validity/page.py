@@ -22,8 +22,8 @@ and ends in an error if a promise is not kept.
 - In *pure noise* all predictors are equally bad (true error 1/2 with two classes, 2/3 with three). There is nothing to
   learn but the noise of the certified rows, so this is where a leak shows first. δ = 0.2 for the same reason: a promise
   that may fail often is the easiest to catch if it fails too often.
-- Sizes are chosen so that 23 rows are certified in each part, if nothing else is said. A sample that the classifier
-  refuses (one class only) yields no certificate, and counts as a run without violation.
+- Sizes are chosen so that 23 or 24 rows are certified in each part, if nothing else is said. A sample that the
+  classifier refuses (one class only) yields no certificate, and counts as a run without violation.
 """
 
 HONEST = """## As intended

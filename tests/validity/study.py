@@ -133,7 +133,7 @@ class CountStore:
             raise ValueError(f"{self.path} has other columns than this version writes; delete it or name another file.")
         source = lines[-1][0] if len(lines) > 1 else ""
         counts = {}
-        for _, *cells in lines[1:]:
+        for _, *cells in (line for line in lines[1:] if line[0] == source):
             row = Row(*(f.type(cell) for f, cell in zip(fields(Row), cells, strict=False)))
             count = Count(*(f.type(cell) for f, cell in zip(fields(Count), cells[len(_META) + 1 :], strict=True)))
             counts[row, int(cells[len(_META)])] = count
