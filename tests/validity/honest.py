@@ -108,11 +108,14 @@ def runs_of(method, options):
     if method == "holdout":
         return 1000
     if method not in ("dis-b", "auto"):
-        return 60  # hardly ever violated: none of 60 shows a rate below 9 %
-    if options.get("solver") == "adam":
-        return 100
+        return 60 if method == "dis-r" else 50  # hardly ever violated: none of 50 shows a rate of at most 10 %
+    if options["voters"] is GROVE and method == "auto":
+        return 1200  # its size differs from run to run, and the rate comes to about 0.14
+    chooses = "prior" not in options and (method == "dis-b" or options["split"] == "none")
+    if chooses or "n_draws" in options or options.get("solver") == "adam":
+        return 100  # pays for a choice, or moves away from the prior
     staying = method == "auto" or isinstance(options.get("prior"), str) or "gamma" in options
-    return 400 if staying or options["split"] not in ("none", "single") else 200
+    return 400 if staying or options["split"] not in ("none", "single") else 300
 
 
 def named(split):
@@ -153,7 +156,7 @@ def three_classes():
 def something_to_learn():
     """Worlds with a truth to find, the hyper-prior chosen from three."""
     for name in METHODS:
-        for split, noise in (("none", 0.1), ("none", 0.3), ("cross", 0.1)):
+        for split, noise in (("none", 0.3), ("cross", 0.1)):
             options = {"voters": voters_for(split, 2), "split": split}
             yield case(name, f"{named(split)}, prior grid", noise, 2, rows_in(split), options)
 
