@@ -1,0 +1,237 @@
+"""The page of a study: what was done, every row with its counts, and what they show."""
+
+from collections.abc import Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+
+from exact import enumerated_rate, worst_failures
+from scipy import stats
+from study import Count, Row, verdict
+
+Totals = dict[Row, Count]
+
+INTRO = """# How often a certificate is wrong
+
+A certificate says: *with probability at least 1 − δ, the true error is at most the bound*. Here the truth is known. A
+finite world is made up, with the probability of each of its cases and of each class in it; rows are drawn from it; what
+is certified gets its true error as an exact sum over the cases; and a **violation** is a true error above the bound.
+Every row of the tables repeats that with fresh rows, seeds and draws. `make validity` runs all of it, writes this page
+and ends in an error if a promise is not kept.
+
+- **rate**: violations in so many runs; **99 % interval**: of Clopper and Pearson, rounded outward.
+- **holds**: the whole interval is at or below δ. **FAILS**: all of it is above. **too few runs**: neither.
+- In *pure noise* all predictors are equally bad (true error 1/2 with two classes, 2/3 with three). There is nothing to
+  learn but the noise of the certified rows, so this is where a leak shows first. δ = 0.2 for the same reason: a promise
+  that may fail often is the easiest to catch if it fails too often.
+- Sizes are chosen so that 23 or 24 rows are certified in each part, if nothing else is said. A sample that the
+  classifier refuses (one class only) yields no certificate, and counts as a run without violation.
+"""
+
+HONEST = """## As intended
+
+Every method with every split, loss, constant and solver that makes a difference to it, and the options. *average*: the
+second promise of a certificate with several parts, on the average of their votes. {summary}
+"""
+
+ADVERSARIAL = """## Adversaries
+
+The posterior is chosen by one who sees the certified labels, and knows the truth: all mass goes to the voter whose true
+error is most above its errors in the sample, among up to 1,000 voters with random answers fixed in advance; or many
+posteriors are rehearsed with the adversary's own draws, and the most deceptive is kept; or the rows are few, or nearly
+all copies of one another (drawn with replacement from three cases: independent all the same); or the hyper-prior is
+sharp. The theorems allow all of that. *Theorem 2* is the bound on the mean error of voters behind `fo`. {summary}
+"""
+
+BROKEN = """## Not covered
+
+Here an assumption of the certificate is broken on purpose, and the promise is void. **broken**: the whole interval is
+above δ. **mild**: the breach is there, but these runs do not show a rate above δ: still nothing to rely on. A
+**control** is the same simulation with the assumption kept. {summary}
+"""
+
+EXACT = """## Without simulation
+
+One classifier that learns nothing: its errors are binomial, so the probability that a bound fails can be added up. The
+largest value over all true errors and n = 1, 2, 5, 10, 20, 50 and 100, rounded up. Clopper and Pearson's limit
+reaches δ and never exceeds it.
+"""
+
+ENUMERATED = """In pure noise the violation rate of hold-out is known exactly. The simulated one must agree
+with it: that checks the simulation itself.
+"""
+
+
+def write_page(source: str, sums: Totals, planned: int) -> str:
+    """The whole page as Markdown."""
+    runs = sum(count.runs for count in sums.values())
+    groups = {"honest": "honest", "adversarial": "adversarial", "control": "broken", "broken": "broken"}
+    by_part: dict[str, Totals] = {part: {} for part in groups.values()}
+    for row, count in sums.items():
+        by_part[groups[row.part]][row] = count
+    state = "all that are planned" if runs >= planned else f"of {planned:,} planned: a smaller run, to be completed"
+    lines = [
+        INTRO,
+        f"Written from {runs:,} runs ({state}) in {len(sums):,} rows, {minutes(sums):.0f} minutes of one processor; "
+        f"source digest `{source}`. The counts are in `benchmarks/results/validity.csv`.",
+        "",
+        "![Violation rates with 99 % intervals against delta](img/validity.svg)",
+        "",
+        HONEST.format(summary=kept(by_part["honest"])),
+        *best_known(by_part["honest"]),
+        ADVERSARIAL.format(summary=kept(by_part["adversarial"])),
+        *best_known(by_part["adversarial"]),
+        BROKEN.format(summary=seen(by_part["broken"])),
+        *table(by_part["broken"]),
+        "",
+        EXACT,
+        "| bound | δ | largest failure probability |",
+        "|---|--:|--:|",
+        *(f"| {name} | {delta:g} | {up(worst, 5)} |" for name, delta, worst in worst_failures()),
+        "",
+        ENUMERATED,
+        *enumerated(sums),
+        "",
+        "## All rows of the first two parts",
+        "",
+        *(line for part in ("honest", "adversarial") for line in by_method(by_part[part])),
+    ]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def minutes(sums: Totals) -> float:
+    return sum(count.seconds for count in sums.values()) / 60
+
+
+def kept(sums: Totals) -> str:
+    found = [verdict(row, count) for row, count in sums.items()]
+    runs, violations = (sum(getattr(count, name) for count in sums.values()) for name in ("runs", "violations"))
+    text = f"{violations:,} violations in {runs:,} runs; of {len(sums)} rows, {found.count('holds')} hold"
+    others = [f"{found.count(word)}: {word}" for word in ("FAILS", "too few runs") if word in found]
+    return ", ".join([text, *others]) + "."
+
+
+def seen(sums: Totals) -> str:
+    found = [verdict(row, count) for row, count in sums.items() if row.part == "broken"]
+    return f"Of {len(found)} breaches, {found.count('broken')} show a rate above δ."
+
+
+def best_known(sums: Totals) -> list[str]:
+    """One line a method: all its rows together, and the one with the highest rate."""
+    lines = [
+        "| method | rows | runs | violations | highest rate | 99 % interval | δ | in |",
+        "|---|--:|--:|--:|--:|:-:|--:|---|",
+    ]
+    for method in dict.fromkeys(row.method for row in sums):
+        mine = {row: count for row, count in sums.items() if row.method == method}
+        worst = max(mine, key=lambda row: mine[row].rate)
+        total = sum(count.runs for count in mine.values()), sum(count.violations for count in mine.values())
+        where = f"{worst.setting}; {worst.world}; n = {worst.n}" if mine[worst].violations else "none seen"
+        lines.append(
+            f"| {method} | {len(mine)} | {total[0]:,} | {total[1]:,} | {mine[worst].rate:.3f} | "
+            f"{interval(mine[worst])} | {worst.delta:g} | {where} |"
+        )
+    return [*lines, ""]
+
+
+HEAD = [
+    "| method | setting | world | n | runs | violations | rate | 99 % interval | δ | mean bound | |",
+    "|---|---|---|--:|--:|--:|--:|:-:|--:|--:|---|",
+]
+
+
+def table(sums: Totals) -> list[str]:
+    return HEAD + [line_of(row, count) for row, count in sums.items()]
+
+
+def line_of(row: Row, count: Count) -> str:
+    shown = verdict(row, count)
+    if row.part == "broken" and shown != "broken":
+        shown = "mild"
+    control = "control: " if row.part == "control" else ""
+    cells = (
+        row.method,
+        control + row.setting,
+        row.world,
+        f"{row.n:,}",
+        f"{count.runs:,}",
+        f"{count.violations:,}",
+        f"{count.rate:.3f}",
+        interval(count),
+        f"{row.delta:g}",
+        f"{count.bounds / count.runs:.2f}",
+        shown,
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+def by_method(sums: Totals) -> list[str]:
+    lines = []
+    for part, method in dict.fromkeys((row.part, row.method) for row in sums):
+        mine = {row: count for row, count in sums.items() if row.method == method}
+        words = "as intended" if part == "honest" else "adversaries"
+        lines += [
+            f"<details><summary>{method}, {words}: {len(mine)} rows</summary>",
+            "",
+            *table(mine),
+            "",
+            "</details>",
+            "",
+        ]
+    return lines
+
+
+def enumerated(sums: Totals) -> list[str]:
+    known = [(row, count, enumerated_rate(row)) for row, count in sums.items()]
+    return [
+        "| setting | world | n | runs | rate | 99 % interval | exact rate |",
+        "|---|---|--:|--:|--:|:-:|--:|",
+        *(
+            f"| {row.setting} | {row.world} | {row.n} | {count.runs:,} | {count.rate:.4f} | {interval(count)} | "
+            f"{rate:.4f} |"
+            for row, count, rate in known
+            if rate is not None
+        ),
+    ]
+
+
+def disagreeing(sums: Totals) -> list[Row]:
+    """Hold-out rows whose simulated rate is not the enumerated one."""
+    known = [(row, count, enumerated_rate(row)) for row, count in sums.items()]
+    return [
+        row
+        for row, count, rate in known
+        if rate is not None and stats.binomtest(count.violations, count.runs, rate).pvalue < 1e-4
+    ]
+
+
+def complaints(sums: Totals, complete: bool) -> Sequence[str]:
+    """Sentences about what went wrong; none if every promise is kept and every breach that should show does."""
+    found = []
+    for row, count in sums.items():
+        shown = verdict(row, count)
+        if shown == "FAILS" or (complete and shown == "too few runs"):
+            limits = interval(count)
+            what = f"{row.method}, {row.setting}, {row.world}, n = {row.n}"
+            found.append(f"{what}: {count.violations} of {count.runs} ({limits}), promised {row.delta:g}")
+    found += [f"simulation and enumeration disagree: {row}" for row in disagreeing(sums)]
+    found += [
+        f"{name} fails with probability {worst!r} at delta = {delta:g}, without any simulation"
+        for name, delta, worst in worst_failures()
+        if worst > delta * (1 + 1e-9)
+    ]
+    breaches = [verdict(row, count) == "broken" for row, count in sums.items() if row.part == "broken"]
+    if complete and sum(breaches) <= len(breaches) / 2:
+        found.append(f"of {len(breaches)} breaches only {sum(breaches)} are seen: the simulation has no power")
+    return found
+
+
+def interval(count: Count) -> str:
+    low, high = count.interval()
+    return f"{down(low, 3)} – {up(high, 3)}"
+
+
+def up(value: float, places: int) -> str:
+    return str(Decimal(value).quantize(Decimal(1).scaleb(-places), rounding=ROUND_CEILING))
+
+
+def down(value: float, places: int) -> str:
+    return str(Decimal(value).quantize(Decimal(1).scaleb(-places), rounding=ROUND_FLOOR))

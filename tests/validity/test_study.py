@@ -1,0 +1,240 @@
+"""The study of validity itself: it sees a bug, goes on after an interruption, and its page says what was counted."""
+
+import csv
+import math
+import re
+from dataclasses import replace
+
+import honest
+import numpy as np
+import pytest
+from adversaries import adversarial_cases
+from broken import broken_cases
+from exact import enumerated_rate, worst_failures
+from figure import write_figure
+from honest import TREES, fit_parts, fitting, honest_cases
+from page import complaints, write_page
+from plan import plan
+from study import CHUNKS, Case, Count, CountStore, Row, missing, run_study, source_digest, totals, verdict
+from worlds import grid_world, right_in_the_mean
+
+from certivote.learn import SOLVERS
+from certivote.maths.dirichlet import draw_rows
+from certivote.methods import METHODS
+
+ROW = Row("honest", "holdout", "split none, plurality", "2 classes, pure noise", 20, 0.2)
+
+
+def coin(rate, part="honest", runs=200, **labels):
+    """A case whose bound fails at a known rate."""
+    row = replace(ROW, part=part, setting=f"fails at {rate}", **labels)
+    return Case((row,), runs, lambda rng: [(0.5, float(rng.random() < rate))])
+
+
+def finished(cases, path, scale=1.0):
+    store = CountStore(path)
+    for _ in run_study(cases, store, scale):
+        pass
+    return store.read()[1]
+
+
+def test_every_method_split_loss_constant_and_solver_is_in_the_plan():
+    rows = [row for case in plan() for row in case.rows]
+    assert len(rows) == len(set(rows))
+    assert all(case.runs % CHUNKS == 0 for case in plan())
+    settings = {(row.method, row.setting) for row in rows}
+    for method in set(METHODS) - {"dis-b", "holdout"}:
+        for split in ("split none", "split single", "split cross", "3 folds"):
+            for loss in ("plurality", "half-weight"):
+                for constant in ("exact", "paper"):
+                    for solver in SOLVERS:
+                        assert (method, f"{split}, {loss}, {constant}, {solver}") in settings
+    assert {"auto", "dis-b", "holdout"} <= {row.method for row in rows if row.part == "honest"}
+
+
+@pytest.mark.parametrize("cases", [adversarial_cases, broken_cases])
+def test_a_row_has_runs_enough_to_decide(cases):
+    # With no violation at all, the interval must end below delta.
+    for one in cases():
+        for row in one.rows:
+            assert Count(one.runs, 0, 0.0, 0.0, 0.0).interval()[1] <= row.delta
+
+
+def test_honest_rows_have_runs_enough_to_decide():
+    for one in honest_cases():
+        for row in one.rows:
+            assert Count(one.runs, 0, 0.0, 0.0, 0.0).interval()[1] <= row.delta
+
+
+@pytest.mark.parametrize(
+    ("part", "violations", "shown"),
+    [
+        ("honest", 0, "holds"),
+        ("honest", 200, "FAILS"),
+        ("honest", 40, "too few runs"),
+        ("control", 0, "holds"),
+        ("broken", 200, "broken"),
+        ("broken", 40, "unclear"),
+        ("broken", 0, "not seen"),
+    ],
+)
+def test_verdicts_follow_from_the_interval(part, violations, shown):
+    assert verdict(replace(ROW, part=part), Count(200, violations, 0.0, 0.0, 0.0)) == shown
+
+
+def test_intervals_are_those_of_clopper_and_pearson():
+    low, high = Count(60, 0, 0.0, 0.0, 0.0).interval()
+    assert (low, high) == (0.0, pytest.approx(1 - 0.005 ** (1 / 60), rel=1e-9))
+
+
+def test_a_dropped_confidence_fails_the_study(tmp_path, monkeypatch):
+    (one,) = [
+        c
+        for c in honest_cases()
+        if c.rows[0].setting == "split none, plurality, exact, lbfgs"
+        and c.rows[0].method == "holdout"
+        and c.rows[0].n == 23
+    ]
+    one = replace(one, runs=200)
+    assert not complaints(totals(finished([one], tmp_path / "right.csv")), complete=False)
+    careless = replace(METHODS["holdout"], confidence=lambda n, setting: 1e-9)  # as if ln(1/delta) were dropped
+    monkeypatch.setitem(METHODS, "holdout", careless)
+    sums = totals(finished([one], tmp_path / "wrong.csv"))
+    assert verdict(one.rows[0], sums[one.rows[0]]) == "FAILS"
+    assert any("promised 0.2" in sentence for sentence in complaints(sums, complete=False))
+    assert "| FAILS |" in write_page("", sums, 200)
+
+
+def test_a_simulation_that_disagrees_with_the_enumeration_is_seen():
+    rate = enumerated_rate(ROW)
+    assert rate == pytest.approx(sum(math.comb(20, k) for k in range(8)) / 2**20)  # at most 7 of 20
+    right, wrong = Count(2000, round(2000 * rate), 0.0, 0.0, 0.0), Count(2000, 100, 0.0, 0.0, 0.0)
+    assert not complaints({ROW: right}, complete=False)
+    assert any("disagree" in sentence for sentence in complaints({ROW: wrong}, complete=False))
+
+
+def test_no_bound_fails_too_often_without_simulation():
+    failures = worst_failures()
+    assert all(worst <= delta * (1 + 1e-9) for _, delta, worst in failures)
+    # Clopper and Pearson's limit gives nothing away.
+    assert all(worst > 0.999 * delta for name, delta, worst in failures if name == "holdout")
+
+
+def test_a_study_in_which_no_breach_is_seen_has_no_power():
+    quiet = {replace(ROW, part="broken", setting=str(k)): Count(200, 10, 0.0, 0.0, 0.0) for k in range(4)}
+    assert any("no power" in sentence for sentence in complaints(quiet, complete=True))
+    loud = {row: Count(200, 150, 0.0, 0.0, 0.0) for row in quiet}
+    assert not complaints(loud, complete=True)
+
+
+def test_an_interrupted_study_goes_on_without_counting_twice(tmp_path):
+    cases, path = [coin(0.1), coin(0.3, "broken")], tmp_path / "counts.csv"
+    whole = finished(cases, tmp_path / "whole.csv")
+    for done, _ in run_study(cases, CountStore(path)):
+        if done == 7:
+            break
+    with open(path, "a") as file:
+        file.write("a line that was cut o")
+    assert len(CountStore(path).read()[1]) == 7
+    resumed = finished(cases, path)
+    assert without_time(resumed) == without_time(whole)
+    assert totals(resumed)[cases[0].rows[0]].runs == 200
+    assert missing(cases, 1.0, resumed) == []
+    assert without_time(finished(cases, path)) == without_time(whole)
+
+
+def without_time(counts):
+    return {key: replace(count, seconds=0.0) for key, count in counts.items()}
+
+
+def test_a_small_study_grows_into_the_whole(tmp_path):
+    cases = [coin(0.1)]
+    small = finished(cases, tmp_path / "counts.csv", scale=0.1)
+    assert totals(small)[cases[0].rows[0]].runs == 20
+    grown = finished(cases, tmp_path / "counts.csv")
+    assert without_time(grown) == without_time(finished(cases, tmp_path / "whole.csv"))
+
+
+def test_counts_of_other_code_are_dropped(tmp_path):
+    path = tmp_path / "counts.csv"
+    finished([coin(0.1)], path)
+    path.write_text(path.read_text().replace(source_digest(), "0" * 12))
+    assert CountStore(path).begin(source_digest()) == {}
+    assert CountStore(path).read() == ("", {})
+
+
+def test_a_file_with_other_columns_is_refused(tmp_path):
+    (tmp_path / "counts.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(ValueError, match="other columns"):
+        CountStore(tmp_path / "counts.csv").read()
+
+
+def test_processes_count_the_same(tmp_path):
+    cases = [one for one in plan() if one.rows[0].setting == "half of the errors dropped"]
+    number = plan().index(cases[0])
+    store = CountStore(tmp_path / "two.csv")
+    for _ in run_study(cases, store, 0.01, 2, lambda: plan()[number:]):
+        pass
+    assert without_time(store.read()[1]) == without_time(finished(cases, tmp_path / "one.csv", 0.01))
+
+
+def test_the_page_states_what_the_file_holds(tmp_path):
+    cases = [coin(0.1), coin(0.9, "broken"), coin(0.1, "adversarial", 100), coin(0.05, "control")]
+    finished(cases, tmp_path / "counts.csv")
+    source, counts = CountStore(tmp_path / "counts.csv").read()
+    text = write_page(source, totals(counts), planned=1000)
+    assert f"`{source}`" in text
+    assert "Written from 700 runs (of 1,000 planned: a smaller run, to be completed)" in text
+    with open(tmp_path / "counts.csv", newline="") as file:
+        lines = list(csv.DictReader(file))
+    for one in cases:
+        (row,) = one.rows
+        mine = [line for line in lines if (line["part"], line["setting"]) == (row.part, row.setting)]
+        runs, violations = (sum(int(line[name]) for line in mine) for name in ("runs", "violations"))
+        assert runs == one.runs
+        assert re.search(
+            rf"\| {row.setting} \| {row.world} \| 20 \| {runs} \| {violations} \|", text.replace("control: ", "")
+        )
+    write_figure(totals(counts), tmp_path)
+    assert (tmp_path / "validity.svg").stat().st_size > 5000
+    assert (tmp_path / "validity.png").stat().st_size > 5000
+
+
+def test_the_committed_page_is_that_of_the_committed_counts(request):
+    root = request.config.rootpath
+    source, counts = CountStore(root / "benchmarks/results/validity.csv").read()
+    text = (root / "docs/validity.md").read_text()
+    assert f"source digest `{source}`" in text
+    runs = sum(count.runs for count in counts.values())
+    assert f"Written from {runs:,} runs" in text
+
+
+def test_both_promises_of_a_certificate_with_several_parts_are_checked():
+    options = {"method": "holdout", "voters": TREES, "split": "cross", "tau": 0.2, "delta": 0.2}
+    (own_bound, own), (bound, average) = fitting(0.1, 2, 40, options)(np.random.default_rng(3))
+    truth, rng = honest.world(0.1), np.random.default_rng(3)
+    X, y = truth.sample(40, rng)
+    clf, taught = fit_parts(options, X, y, int(rng.integers(2**31)))
+    risks = [truth.risk_of_part(clf.certificate_, k, voters, clf.classes_) for k, voters in enumerate(taught)]
+    assert (own_bound, bound) == (clf.certificate_.bound, clf.certificate_.average_bound)
+    assert own == risks[clf.certificate_.deployed] == pytest.approx(truth.risk_of_answers(clf.predict(truth.X)))
+    assert risks[0] != risks[1]
+    assert average == pytest.approx(0.2 * risks[0] + 0.8 * risks[1])
+
+
+def test_votes_among_three_classes_err_as_often_as_the_integral_says():
+    masses = np.array([[0.3, 1.2, 2.0], [5.0, 5.0, 5.0], [0.0, 1.0, 3.0]])
+    rng = np.random.default_rng(0)
+    draws = draw_rows(np.tile(masses, (100_000, 1)), rng).argmax(axis=1).reshape(-1, 3)
+    shares = np.stack([(draws == c).mean(axis=0) for c in range(3)], axis=1)
+    np.testing.assert_allclose(right_in_the_mean(masses, "plurality"), shares, atol=6e-3)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_world_samples_what_it_says(classes):
+    world = grid_world(0.3, np.random.default_rng(1), classes)
+    X, y = world.sample(200_000, np.random.default_rng(2))
+    first = (world.X[0] == X).all(axis=1)
+    assert first.mean() == pytest.approx(world.p[0], abs=0.005)
+    np.testing.assert_allclose(np.bincount(y[first], minlength=classes) / first.sum(), world.chances[0], atol=0.03)
+    assert world.risk_of_answers(np.zeros(27, dtype=int)) == pytest.approx((y != 0).mean(), abs=0.01)
