@@ -20,7 +20,7 @@ Split = Literal["none", "single", "cross"]
 Rows = NDArray[np.intp]
 
 _CHUNK = 1 << 16
-"""Rows of a frame whose contents are laid side by side at a time."""
+"""Rows that are laid out for digests at a time."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,14 @@ def row_keys(X: Any) -> list[bytes]:
         return [_digest(matrix.indices[a:b].tobytes() + matrix.data[a:b].tobytes()) for a, b in bounds]
     if _is_mixed(X):
         return _frame_keys(X)
-    values = np.asarray(X)
+    keys: list[bytes] = []
+    places = getattr(X, "iloc", X)
+    for start in range(0, len(X), _CHUNK):
+        keys.extend(_array_keys(np.asarray(places[start : start + _CHUNK])))
+    return keys
+
+
+def _array_keys(values: NDArray[Any]) -> list[bytes]:
     if values.dtype.kind in "OUS":
         return [_digest(repr(row).encode()) for row in values.tolist()]
     values = np.ascontiguousarray(values.reshape(len(values), -1) + np.zeros(1, dtype=values.dtype))  # -0.0 becomes 0.0

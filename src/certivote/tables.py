@@ -53,9 +53,13 @@ def column_names(path: Path) -> list[str]:
             names = _parquet(path).schema_arrow.names
         else:
             with _open(path) as file:
-                names = next((row for row in csv.reader(file) if row), [])
+                rows = (row for row in csv.reader(file) if row)
+                names = next(rows, [])
+                wider = len(next(rows, names)) > len(names)
             if not names:
                 raise TableError(f"{path}: the file is empty.")
+            if wider:  # which the fast reader takes for commas at the ends of all lines
+                _check_widths(path)
     names = [name.strip() for name in names]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
@@ -162,7 +166,7 @@ def _read_csv(path: Path, names: list[str], kept: list[str], target: str) -> tup
     for name in kept:
         values = np.concatenate(found.pop(name))
         if name in text:
-            columns[name] = pd.Categorical.from_codes(values, list(texts[name]))
+            columns[name] = pd.Categorical.from_codes(values, list(texts.pop(name)))
         else:
             _check_finite(values, name, lambda row, name=name: _cell(path, row, names.index(name)))  # type: ignore[misc]
             columns[name] = values

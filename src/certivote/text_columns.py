@@ -19,7 +19,8 @@ MISSING = ("", "na", "nan", "null", "none", "?")
 
 def is_missing(text: str) -> bool:
     """Whether the text stands for no value."""
-    return text.strip().lower() in MISSING
+    text = text.strip()
+    return len(text) < 5 and text.lower() in MISSING
 
 
 def as_number(text: str) -> float:
