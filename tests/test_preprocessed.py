@@ -16,7 +16,7 @@ from sklearn.random_projection import GaussianRandomProjection
 
 from certivote import CertifiedVoteClassifier, compare, load, verify
 from certivote.split import row_keys, rows_digest
-from certivote.voters import ColumnEncoder, Forest, Preprocessed, Prefit, Stumps
+from certivote.voters import ColumnEncoder, Forest, Prefit, Preprocessed, Stumps
 
 FOREST = Forest(RandomForestClassifier(n_estimators=8))
 
@@ -25,7 +25,7 @@ FOREST = Forest(RandomForestClassifier(n_estimators=8))
 def people():
     """A frame with columns of every kind, gaps included, and labels that depend on them."""
     rng = np.random.default_rng(0)
-    n = 400
+    n = 250
     age, town = rng.integers(18, 90, n), rng.choice(["Ulm", "Bonn", "Kiel"], n)
     frame = pd.DataFrame(
         {
@@ -92,10 +92,14 @@ def test_certified_rows_do_not_reach_the_voters(people, voters, method):
     other = CertifiedVoteClassifier(**known).fit(changed, y)
     assert np.array_equal(other.fold_.teach, clf.fold_.teach)
     assert np.array_equal(everything_about_the_voters(other, X), everything_about_the_voters(clf, X))
-    # ... while a teaching row does: the test can fail.
+
+
+def test_teaching_rows_do(people):
+    X, y = people
+    clf = fit(X, y)
     changed = X.copy()
-    changed.loc[clf.fold_.teach[:100], "age"] = "old"
-    other = CertifiedVoteClassifier(**known).fit(changed, y)
+    changed.loc[clf.fold_.teach[:60], "age"] = "old"
+    other = fit(changed, y)
     assert not np.array_equal(everything_about_the_voters(other, X), everything_about_the_voters(clf, X))
 
 
@@ -173,7 +177,7 @@ def test_what_the_voters_cannot_take_is_said_in_one_sentence(people):
     X, y = people
     with pytest.raises(ValueError, match="X after preprocessing contains NaN"):
         fit(X, y, Stumps())
-    with pytest.raises(ValueError, match="two classes|binary"):
+    with pytest.raises(ValueError, match="binary"):
         fit(*load_iris(return_X_y=True), Stumps())
     with pytest.raises(ValueError, match="split='none'"):
         fit(X, y, split="none")

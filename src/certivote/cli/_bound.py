@@ -41,6 +41,8 @@ def bound(
     that of something else, so they are not alternatives for one and the same classifier. Bounds are rounded up.
     """
     share = _rate(errors, n, rate, target)
+    if penalty < 0 and target is not None:
+        fail("--penalty: below 0 it belongs to one draw, not to samples of other sizes; leave out --target.")
     try:
         known = formulas(delta, penalty, order)
         rows = [_row(formula, errors, n, share, target) for formula in known]

@@ -61,11 +61,12 @@ MethodName = Literal["auto", "dis-b", "dis-r", "dis-v", "smv-exact", "smv-mc", "
 
 def _complete_column(ctx: typer.Context, incomplete: str) -> list[str]:
     """Names of columns of the file that the line names already."""
+    # Before an option that still lacks its value, the file is a word that is not yet assigned to its parameter.
+    path = next((Path(word) for word in (ctx.params.get("data"), *ctx.args) if word), Path())
     try:
-        names = column_names(Path(ctx.params.get("data") or ""))
+        return [name for name in column_names(path) if name.startswith(incomplete)]
     except TableError:
         return []
-    return [name for name in names if name.startswith(incomplete)]
 
 
 Data = Annotated[
