@@ -9,7 +9,7 @@ import pytest
 
 from certivote import tables
 from certivote.tables import TableError, column_names, read_table, stream_text
-from certivote.text_columns import as_days, as_number, coded, is_missing
+from certivote.text_columns import as_days, as_number, coded, is_missing, read_texts
 from certivote.voters import ColumnEncoder
 
 
@@ -234,6 +234,18 @@ def test_texts_as_numbers_and_days():
     assert as_days("1970-01-02T00:00:00+02:00") == pytest.approx(1 - 2 / 24)
     assert np.isnan(as_days("02.01.1970"))
     assert [is_missing(text) for text in ("?", "NULL", "nonex", "0")] == [True, True, False, False]
+
+
+def test_the_quick_way_to_numbers_is_the_slow_one():
+    rng = np.random.default_rng(0)
+    texts = [repr(value) for value in rng.normal(size=50).tolist()]
+    texts += ["", "NA", "nan", "inf", "-Infinity", "1_000", " 7 ", "?", " null"]
+    for column in (texts, [*texts, "red"]):
+        expected = [np.nan if is_missing(text) else as_number(text) for text in column]
+        for dtype in (str, object, "category"):
+            got = read_texts(pd.Series(column, dtype=dtype), as_number)
+            assert np.array_equal(got, expected, equal_nan=True)
+    assert np.isnan(read_texts(pd.Series([True, "1"], dtype=object), as_number)).tolist() == [True, False]
 
 
 def test_codes_of_a_column_are_those_of_its_values():

@@ -137,8 +137,7 @@ def stream_text(path: Path, n_rows: int) -> Iterator[Any]:
 def _read_csv(path: Path, names: list[str], kept: list[str], target: str) -> tuple[dict[str, Any], NDArray[Any]]:
     import pandas as pd
 
-    marks = sorted({"".join(form) for mark in MISSING for form in itertools.product(*zip(mark, mark.upper()))})  # noqa: B905
-    settings = {"names": names, "keep_default_na": False, "na_values": marks}
+    settings = {"names": names, "keep_default_na": False, "na_values": sorted(MISSING)}
     glance = next(_chunks(path, _GLANCE, **settings), None)
     if glance is None or not len(glance):
         raise TableError(f"{path}: there are no rows below the header.")

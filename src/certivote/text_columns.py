@@ -4,23 +4,25 @@ Where a value counts as one of these must not depend on the other values: column
 and nothing about the certified rows may reach the voters.
 """
 
+import itertools
 import math
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MISSING", "as_days", "as_number", "coded", "is_missing"]
+__all__ = ["MISSING", "as_days", "as_number", "coded", "is_missing", "read_texts"]
 
-MISSING = ("", "na", "nan", "null", "none", "?")
-"""In lower case; they count in any."""
+_WORDS = ("", "na", "nan", "null", "none", "?")
+MISSING = frozenset("".join(form) for word in _WORDS for form in itertools.product(*({c, c.upper()} for c in word)))
+"""What stands for no value: these words in any case."""
 
 
 def is_missing(text: str) -> bool:
     """Whether the text stands for no value."""
-    text = text.strip()
-    return len(text) < 5 and text.lower() in MISSING
+    return text.strip() in MISSING
 
 
 def as_number(text: str) -> float:
@@ -81,6 +83,32 @@ def coded(column: Any) -> tuple[NDArray[np.intp], list[str]]:
         if not is_missing(text):
             renamed[code] = places.setdefault(text, len(places))
     return renamed[codes], list(places)
+
+
+def read_texts(column: Any, read: Callable[[str], float]) -> NDArray[np.float64]:
+    """What a reader such as :func:`as_number` makes of each value of a pandas column; NaN where it is missing.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> read_texts(pd.Series(["1", "NA", "2.5", "red"]), as_number).tolist()
+    [1.0, nan, 2.5, nan]
+    """
+    import pandas as pd
+
+    if read is as_number and pd.api.types.is_string_dtype(column.dtype):
+        texts = column.to_numpy(dtype=object, copy=True)
+        texts[column.isin(MISSING).to_numpy() | column.isna().to_numpy()] = "nan"
+        if all(type(text) is str for text in texts):
+            try:
+                values = texts.astype(float)
+            except ValueError:
+                pass  # some text is no number: look at each
+            else:
+                return np.where(np.isfinite(values), values, np.nan)
+    codes, different = coded(column)
+    # The code -1 finds the last place.
+    return np.array([*map(read, different), math.nan])[codes]
 
 
 def _text(value: Any) -> str:

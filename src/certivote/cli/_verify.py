@@ -20,7 +20,8 @@ def verify(
     certificate: Annotated[Path, typer.Argument(help="The certificate, as JSON.")],
     model: Annotated[Path | None, typer.Option(help="The model that it is said to be about.")] = None,
     data: Annotated[
-        Path | None, typer.Option(help="The file that the model was fitted to; needs --model and --target.")
+        Path | None,
+        typer.Option(help="The file that the model was fitted to, in the same format; needs --model and --target."),
     ] = None,
     target: Annotated[str | None, typer.Option(help="Column that holds the classes.")] = None,
     as_json: AsJson = False,

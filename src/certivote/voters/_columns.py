@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.preprocessing import OrdinalEncoder
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from certivote.text_columns import as_days, as_number, coded
+from certivote.text_columns import as_days, as_number, coded, read_texts
 
 __all__ = ["ColumnEncoder"]
 
@@ -132,11 +132,9 @@ def _numbers(column: Any, kind: str, encoder: Any) -> Array | float:
     native = None if kind == "category" else _native(column)
     if native is not None:
         return native[1] if native[0] == kind else np.nan
-    codes, texts = coded(column)
-    table: Any = []
     if kind != "category":
-        table = [_READ[kind](text) for text in texts]
-    elif texts:
-        table = encoder.transform(np.array(texts, dtype=object)[:, None])[:, 0]
+        return read_texts(column, _READ[kind])
+    codes, texts = coded(column)
+    places = encoder.transform(np.array(texts, dtype=object)[:, None])[:, 0] if texts else []
     # The code -1 finds the last place.
-    return np.append(np.asarray(table, dtype=float), np.nan)[codes]
+    return np.append(places, np.nan)[codes]
