@@ -75,6 +75,8 @@ def test_all_columns_are_kept_as_they_are_written(folder, tmp_path):
     rows = list(csv.reader(out.open(newline="")))
     assert [row[:-2] for row in rows] == list(csv.reader(io.StringIO(text)))
     assert rows[0][-2:] == ["certivote_label", "certivote_mass"]
+    (tmp_path / "other").touch()
+    assert out.stat().st_mode == (tmp_path / "other").stat().st_mode  # whoever may read other files may read this one
 
 
 def test_order_and_more_columns_do_not_matter_and_the_file_may_have_marks(folder, tmp_path):

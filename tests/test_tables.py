@@ -146,6 +146,12 @@ def test_what_is_wrong_is_said_with_its_place(read, text):
     assert "\n" not in str(error.value)
 
 
+def test_a_target_that_is_no_class_is_refused(read):
+    with pytest.raises(TableError, match="'y' has 150 different values in 150 rows"):
+        read("a,y\n" + "".join(f"1,{k / 7}\n" for k in range(150)))
+    assert len(read("a,y\n" + "".join(f"1,{k % 75}\n" for k in range(150))).y) == 150
+
+
 def test_empty_values_in_the_last_column_are_no_fault(read):
     assert np.isnan(read("y,a\nx,1\nx,\n").X["a"][1])
 

@@ -27,6 +27,8 @@ _CHUNK = 1 << 16
 """Rows of a CSV file that are parsed at a time."""
 _GLANCE = 1_000
 """Rows by which a first guess is made which columns are text."""
+_CLASSES = 100
+"""Labels beyond which there must be two rows of each, on average."""
 
 
 class TableError(ValueError):
@@ -170,8 +172,9 @@ def _read_csv(path: Path, names: list[str], kept: list[str], target: str) -> tup
             _check_finite(values, name, lambda row, name=name: _cell(path, row, names.index(name)))  # type: ignore[misc]
             columns[name] = values
     codes = np.concatenate(found[target])
-    _check_labels(codes, target, lambda row: _cell(path, row, names.index(target))[0])
-    return columns, np.array(list(texts[target]))[codes]
+    return columns, _labels(
+        path, codes, list(texts[target]), target, lambda row: _cell(path, row, names.index(target))[0]
+    )
 
 
 def _chunks(path: Path, n_rows: int, **settings: Any) -> Iterator[Any]:
@@ -288,9 +291,7 @@ def _read_parquet(path: Path, names: list[str], kept: list[str], target: str) ->
                     f"{path}: column {name!r} holds values of type {kind}, which are neither numbers nor text; "
                     f"leave it out by --drop {name}."
                 ) from None
-    codes, texts = coded(read(target))
-    _check_labels(codes, target, lambda row: f"{path}, row {row + 1}")
-    return columns, np.array(texts)[codes]
+    return columns, _labels(path, *coded(read(target)), target, lambda row: f"{path}, row {row + 1}")
 
 
 # Both ----------------------------------------------------------------------------------------------------------------
@@ -303,13 +304,21 @@ def _check_finite(values: NDArray[np.float64], name: str, cell: Callable[[int], 
         raise TableError(f"{where}: column {name!r} holds {text!r}; only finite numbers can be used.")
 
 
-def _check_labels(codes: NDArray[np.integer], target: str, where: Callable[[int], str]) -> None:
+def _labels(
+    path: Path, codes: NDArray[np.integer], texts: list[str], target: str, where: Callable[[int], str]
+) -> NDArray[Any]:
     missing = np.flatnonzero(codes < 0)
     if len(missing):
         raise TableError(
             f"{where(int(missing[0]))}: the target {target!r} is empty. "
             "Remove such rows only if they are missing at random."
         )
+    if len(texts) > max(_CLASSES, len(codes) / 2):
+        raise TableError(
+            f"{path}: the target {target!r} has {len(texts):,} different values in {len(codes):,} rows; a vote chooses "
+            "among classes, so is it another column, or shall numbers be cut into ranges first?"
+        )
+    return np.array(texts)[codes]
 
 
 @contextmanager

@@ -60,6 +60,8 @@ def predict(
                 for text in answers:
                     file.write(text.encode())
                     tick()
+    except BrokenPipeError:
+        raise  # who reads the answers has read enough: no message
     except (ImportError, OSError, ValueError) as error:
         fail(str(error))
 
