@@ -125,7 +125,7 @@ def test_both_protocols_are_run_with_their_solver(tmp_path, monkeypatch, no_resu
     [
         (["--protocol", "slow"], ["--protocol", "'slow'", "paper, fast"]),
         (["--method", "c-bound"], ["--method", "'c-bound'", "smv-exact"]),
-        (["--dataset", "mnsit"], ["'mnsit'", "Did you mean mnist"]),
+        (["--dataset", "mnsit"], ["--dataset: there is no dataset 'mnsit'", "Did you mean mnist"]),
         (["--dataset", "protein"], ["protein", "is not available", "--data"]),
         (["--tables"], ["no finished runs"]),
     ],

@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
@@ -48,7 +49,7 @@ def test_record_model_and_data(folder):
 
 def test_the_model_predicts(folder):
     model = load(folder / "m.certivote")
-    assert set(model.predict(np.zeros((2, 3)))) <= {"ill", "well"}
+    assert set(model.predict(pd.DataFrame(np.zeros((2, 3)), columns=["a", "b", "c"]))) <= {"ill", "well"}
 
 
 def test_a_changed_number_fails(folder, tmp_path):

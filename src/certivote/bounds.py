@@ -263,7 +263,7 @@ def dis_v_cross(
     return average_bound(risks, nats, sizes, shares)
 
 
-def dis_b(errors: int, log_ratio: float, n: int, delta: float, gamma: Gamma) -> float:
+def dis_b(errors: float, log_ratio: float, n: int, delta: float, gamma: Gamma) -> float:
     r"""Occam's hammer with the binomial tail: risk of one vote drawn from the hyper-posterior, of which ``k`` err.
 
     With probability at least ``1 - delta`` over the sample and the draw, :math:`R(MV_\rho)` is at most the
@@ -288,7 +288,7 @@ def dis_b(errors: int, log_ratio: float, n: int, delta: float, gamma: Gamma) -> 
     return float(binomial_upper(errors, n, -add_up(gamma.price(log_ratio), -math.log(delta))))
 
 
-def holdout(errors: int, n: int, delta: float) -> float:
+def holdout(errors: float, n: int, delta: float) -> float:
     """Clopper-Pearson: risk of a classifier fixed before the ``n`` examples were seen, of which it errs on ``errors``.
 
     Examples

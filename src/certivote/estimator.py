@@ -25,7 +25,7 @@ from certivote.split import rows_digest
 from certivote.voters import VoterSet, resolve_voters
 from certivote.votes import plurality
 
-__all__ = ["CertifiedVoteClassifier"]
+__all__ = ["CertifiedVoteClassifier", "usual_voters"]
 
 Array = NDArray[np.float64]
 
@@ -246,7 +246,7 @@ class CertifiedVoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
 
     def _voter_set(self) -> VoterSet:
         if isinstance(self.voters, str) and self.voters == "auto":
-            return resolve_voters("mixed" if self.method == "auto" else "forest")
+            return resolve_voters(usual_voters(self.method))
         return resolve_voters(self.voters)
 
     def _orders(self) -> tuple[float, ...]:
@@ -339,6 +339,11 @@ class CertifiedVoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         tags.input_tags.sparse = bool(checks.get("accept_sparse"))
         tags.input_tags.allow_nan = checks.get("ensure_all_finite") == "allow-nan"
         return tags
+
+
+def usual_voters(method: str) -> str:
+    """What ``voters="auto"`` stands for."""
+    return "mixed" if method == "auto" else "forest"
 
 
 def _refuse(fit_params: dict[str, Any]) -> None:

@@ -27,6 +27,7 @@ _TRUSTED = frozenset(
     {
         "certivote.estimator.CertifiedVoteClassifier",
         "certivote.split.Fold",
+        "certivote.voters._columns.ColumnEncoder",
         "certivote.voters._forest.Forest",
         "certivote.voters._forest._TaughtForest",
         "certivote.voters._members.FoldedMember",
@@ -35,6 +36,8 @@ _TRUSTED = frozenset(
         "certivote.voters._mixed._TaughtMixed",
         "certivote.voters._prefit.Prefit",
         "certivote.voters._prefit._TaughtList",
+        "certivote.voters._preprocessed.Preprocessed",
+        "certivote.voters._preprocessed._TaughtPreprocessed",
         "certivote.voters._stumps.Stumps",
         "certivote.voters._stumps._TaughtStumps",
         "numpy.dtype",

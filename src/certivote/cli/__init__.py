@@ -5,16 +5,17 @@ from typing import Annotated
 import typer
 
 from certivote._version import __version__
+from certivote.cli._bound import bound
 from certivote.cli._compare import compare
 from certivote.cli._datasets import datasets
 from certivote.cli._fit import fit
+from certivote.cli._predict import predict
 from certivote.cli._reproduce import reproduce
 from certivote.cli._verify import verify
 
 __all__ = ["app"]
 
 app = typer.Typer(
-    help="A weighted majority vote with a certificate of its own error.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
@@ -33,15 +34,47 @@ def main(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """A weighted majority vote with a certificate of its own error."""
+    """A weighted majority vote with a certificate of its own error.
+
+    Tab completes verbs, options and the columns of your file after `certivote --install-completion`, once, and a new
+    shell. Exit codes: 0, done; 1, the input cannot be used, and one line says why; 2, the command line is wrong.
+    """
 
 
-app.command(epilog="Example: `certivote fit patients.csv --target outcome --out certificate.json`")(fit)
-app.command(epilog="Example: `certivote compare patients.csv --target outcome --method dis-r --method holdout`")(
-    compare
-)
+def _examples(*lines: str) -> str:
+    """An epilogue of the help, an example a paragraph."""
+    return "\n\n".join([f"Example{'s' if len(lines) > 1 else ''}:", *(f"`certivote {line}`" for line in lines)])
+
+
+app.command(
+    epilog=_examples(
+        "fit patients.csv --target outcome",
+        "fit patients.parquet --target outcome --drop patient_id --out certificate.json --model patients.certivote",
+        "fit patients.csv --target outcome --method dis-b --voters forest --delta 0.01 --json",
+    )
+)(fit)
+app.command(
+    epilog=_examples(
+        "predict patients.certivote new.csv -o answers.csv", "predict patients.certivote new.parquet | head"
+    )
+)(predict)
+app.command(
+    epilog=_examples(
+        "compare patients.csv --target outcome", "compare patients.csv --target outcome --method dis-r --method holdout"
+    )
+)(compare)
+app.command(
+    epilog=_examples(
+        "verify certificate.json",
+        "verify certificate.json --model patients.certivote --data patients.csv --target outcome",
+    )
+)(verify)
+app.command(
+    epilog=_examples(
+        "bound --errors 12 --n 500",
+        "bound --errors 12 --n 500 --penalty 8 --target 0.04",
+        "bound --rate 0.02 --target 0.03 --json",
+    )
+)(bound)
 app.add_typer(datasets, name="datasets")
-app.command(epilog="Example: `certivote reproduce --protocol fast --dataset haberman --repeats 3`")(reproduce)
-app.command(epilog="Example: `certivote verify certificate.json --model patients.certivote --data patients.csv`")(
-    verify
-)
+app.command(epilog=_examples("reproduce --protocol fast --dataset haberman --repeats 3"))(reproduce)

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from certivote.cli._download_bar import download_bar
-from certivote.cli._shared import AsJson, DataFolder, check_dataset, complain, fail
+from certivote.cli._shared import AsJson, DataFolder, check_dataset, complain, fail, table
 from certivote.datasets import DATASETS, DatasetUnavailable, Entry, fetch, locate
 
 __all__ = ["datasets"]
@@ -37,7 +37,7 @@ def show_list(data: DataFolder = None, as_json: AsJson = False) -> None:
         typer.echo(_json(records))
         return
     head = ("name", "task", "rows", "features", "classes", "voters", "available", "licence")
-    typer.echo(_table(head, ([record[column] for column in head] for record in records)))
+    typer.echo(table(head, ([record[column] for column in head] for record in records)))
 
 
 @datasets.command("fetch", epilog="Example: `certivote datasets fetch haberman mnist`")
@@ -174,14 +174,3 @@ def _runs(ranges: Sequence[tuple[float, float]]) -> Iterable[str]:
         which = f"feature {first}" if first == last else f"features {first} to {last}"
         yield f"{which} from {low:,g} to {high:,g}"
         first = last + 1
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Columns as wide as need be, numbers to the right."""
-    lines = [head, *([f"{cell:,}" if isinstance(cell, int) else cell for cell in row] for row in rows)]
-    columns = []
-    for column in zip(*lines, strict=True):
-        width = max(map(len, column))
-        number = column[-1].replace(",", "").isdigit()
-        columns.append([cell.rjust(width) if number else cell.ljust(width) for cell in column])
-    return "\n".join("  ".join(line).rstrip() for line in zip(*columns, strict=True))

@@ -6,8 +6,10 @@ from typing import Annotated, Any, Literal
 import typer
 
 from certivote.cli._shared import (
+    AsJson,
     Data,
     Delta,
+    Drop,
     Loss,
     MethodName,
     Prior,
@@ -17,8 +19,9 @@ from certivote.cli._shared import (
     Target,
     TeachShare,
     Voters,
-    fail,
+    check_folder,
     on_table,
+    table_voters,
 )
 from certivote.estimator import CertifiedVoteClassifier
 from certivote.files import write_whole
@@ -29,6 +32,7 @@ __all__ = ["fit"]
 def fit(
     data: Data,
     target: Target,
+    drop: Drop = None,
     out: Annotated[Path | None, typer.Option(help="Where to write the certificate as JSON.")] = None,
     model: Annotated[Path | None, typer.Option(help="Where to write the classifier with its certificate.")] = None,
     method: Annotated[MethodName, typer.Option(help="Bound to minimise and certify by.")] = "auto",
@@ -49,14 +53,18 @@ def fit(
         Literal["paper", "exact"], typer.Option(help="2 sqrt(n) as in the theorems, or Maurer's smaller constant.")
     ] = "exact",
     seed: Seed = 0,
+    as_json: AsJson = False,
 ) -> None:
-    """Learn a vote from a CSV file and print its certificate."""
-    for option, path in (("--out", out), ("--model", model)):
-        if path is not None and not path.parent.is_dir():
-            fail(f"{option}: the folder {path.parent} does not exist.")
+    """Learn a vote from a table and print its certificate.
+
+    What a column holds (numbers, dates or categories), its categories and what stands for a gap are decided by the rows
+    that teach the voters, so that the certified rows stay fresh, and are saved with the model.
+    """
+    check_folder("--out", out)
+    check_folder("--model", model)
     parameters: dict[str, Any] = {
         "method": method,
-        "voters": voters,
+        "voters": table_voters(voters, method),
         "split": split,
         "loss": loss,
         "delta": delta,
@@ -70,11 +78,11 @@ def fit(
         "random_state": seed,
         "verbose": True,
     }
-    clf = on_table(data, target, lambda X, y: CertifiedVoteClassifier(**parameters).fit(X, y))
-    typer.echo(str(clf.certificate_))
+    clf = on_table(data, target, drop, lambda X, y: CertifiedVoteClassifier(**parameters).fit(X, y))
+    typer.echo(clf.certificate_.to_json() if as_json else f"{clf.certificate_}\n")
     if out is not None:
         write_whole(out, f"{clf.certificate_.to_json()}\n".encode())
-        typer.echo(f"\nCertificate written to {out}.")
+        typer.echo(f"Certificate written to {out}.", err=as_json)
     if model is not None:
         clf.save(model)
-        typer.echo(f"Classifier written to {model}.")
+        typer.echo(f"Classifier written to {model}.", err=as_json)

@@ -119,7 +119,7 @@ def _check(option: str, given: Iterable[str] | None, allowed: Iterable[str]) -> 
 def _available(chosen: Sequence[str] | None, data: Path | None) -> list[str]:
     """The datasets to run; one that was asked for must be there, others are left out with a line."""
     for name in chosen or ():
-        check_dataset(name)
+        check_dataset(name, "--dataset")
     _quieten_pooch()
     found = []
     for name in dict.fromkeys(chosen or DATASETS):

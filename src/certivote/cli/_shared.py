@@ -3,20 +3,25 @@
 import difflib
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, NoReturn
 
 import typer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
 
-from certivote.csv_table import TableError, read_csv
 from certivote.datasets import DATASETS
+from certivote.estimator import usual_voters
+from certivote.tables import TableError, column_names, read_table
+from certivote.voters import ColumnEncoder, Preprocessed
 
 __all__ = [
     "AsJson",
     "Data",
     "DataFolder",
     "Delta",
+    "Drop",
     "Loss",
     "MethodName",
     "Prior",
@@ -27,9 +32,12 @@ __all__ = [
     "TeachShare",
     "Voters",
     "check_dataset",
+    "check_folder",
     "complain",
     "fail",
     "on_table",
+    "table",
+    "table_voters",
 ]
 
 
@@ -50,8 +58,33 @@ def _number_or(kind: Callable[[str], Any], *names: str) -> Callable[[str], Any]:
 
 MethodName = Literal["auto", "dis-b", "dis-r", "dis-v", "smv-exact", "smv-mc", "fo", "so", "bin", "c-bound", "holdout"]
 
-Data = Annotated[Path, typer.Argument(help="CSV file with a header line; all columns but the target numeric.")]
-Target = Annotated[str, typer.Option(help="Column that holds the classes.")]
+
+def _complete_column(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Names of columns of the file that the line names already."""
+    # Before an option that still lacks its value, the file is a word that is not yet assigned to its parameter.
+    path = next((Path(word) for word in (ctx.params.get("data"), *ctx.args) if word), Path())
+    try:
+        return [name for name in column_names(path) if name.startswith(incomplete)]
+    except TableError:
+        return []
+
+
+Data = Annotated[
+    Path,
+    typer.Argument(
+        help="CSV file with a header line (.csv, .csv.gz), or parquet file. Columns may hold numbers, categories, ISO "
+        "dates and gaps (nothing, NA, NaN, null, none, ?)."
+    ),
+]
+Target = Annotated[str, typer.Option(help="Column that holds the classes.", autocompletion=_complete_column)]
+Drop = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Column to leave out, such as an identifier; repeat for several.",
+        autocompletion=_complete_column,
+    ),
+]
 Voters = Annotated[
     Literal["auto", "mixed", "forest", "stumps"],
     typer.Option(help="Who votes. auto: mixed with --method auto, otherwise a forest."),
@@ -100,13 +133,23 @@ DataFolder = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs to read.")]
 
 
-def on_table(path: Path, target: str, work: Callable[[Any, Any], Any]) -> Any:
+def table_voters(voters: str, method: str) -> Preprocessed:
+    """Voters that read the columns of a table, whatever these hold; which is decided by the teaching rows."""
+    name = usual_voters(method) if voters == "auto" else voters
+    encoder: Any = ColumnEncoder()
+    if name == "stumps":
+        # A stump needs a value.
+        encoder = make_pipeline(encoder, SimpleImputer(strategy="median", keep_empty_features=True))
+    return Preprocessed(encoder, name)
+
+
+def on_table(path: Path, target: str, drop: list[str] | None, work: Callable[[Any, Any], Any]) -> Any:
     """Read the file and do the work; bad data and bad parameters end in one line, warnings are shown plainly."""
     try:
-        table = read_csv(path, target)
+        read = read_table(path, target, drop or ())
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", UserWarning)
-            result = work(table.X, table.y)
+            result = work(read.X, read.y)
     except TableError as error:
         fail(str(error))
     except ValueError as error:
@@ -116,13 +159,30 @@ def on_table(path: Path, target: str, work: Callable[[Any, Any], Any]) -> Any:
     return result
 
 
-def check_dataset(name: str) -> None:
+def check_folder(option: str, path: Path | None) -> None:
+    """End before the work, if its result could not be written."""
+    if path is not None and not path.parent.is_dir():
+        fail(f"{option}: the folder {path.parent} does not exist.")
+
+
+def check_dataset(name: str, option: str = "NAME") -> None:
     """End with the near names and all names, if there is no dataset of that name."""
     if name in DATASETS:
         return
     close = difflib.get_close_matches(name.lower(), DATASETS, cutoff=0.5)
     hint = f" Did you mean {' or '.join(close)}?" if close else ""
-    fail(f"NAME: there is no dataset {name!r}.{hint} There are {', '.join(sorted(DATASETS))}.")
+    fail(f"{option}: there is no dataset {name!r}.{hint} There are {', '.join(sorted(DATASETS))}.")
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Columns as wide as need be, numbers to the right."""
+    lines = [head, *([f"{cell:,}" if isinstance(cell, int) else cell for cell in row] for row in rows)]
+    columns = []
+    for column in zip(*lines, strict=True):
+        width = max(map(len, column))
+        number = column[-1].replace(",", "").isdigit()
+        columns.append([cell.rjust(width) if number else cell.ljust(width) for cell in column])
+    return "\n".join("  ".join(line).rstrip() for line in zip(*columns, strict=True))
 
 
 def complain(message: str) -> None:

@@ -58,12 +58,14 @@ class VoterSet(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
     ----------
     keeps_frames : bool
         Whether a data frame reaches the voters as it is, unchecked. Other input always becomes an array.
-    multi_class : bool
-        Whether the voters can choose among more than two classes.
     """
 
     keeps_frames: ClassVar[bool] = False
-    multi_class: ClassVar[bool] = True
+
+    @property
+    def multi_class(self) -> bool:
+        """Whether the voters can choose among more than two classes."""
+        return True
 
     @property
     @abstractmethod

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from certivote.voters._base import Rehearsal, VoterSet, code_type
 from certivote.votes import DenseVotes
 
-__all__ = ["Prefit"]
+__all__ = ["Prefit", "seeded"]
 
 
 class Prefit(VoterSet):
@@ -75,7 +75,7 @@ class Prefit(VoterSet):
     def teach(self, X: Any, y: NDArray[Any], classes: NDArray[Any], rng: np.random.Generator) -> "_TaughtList":
         self._check()
         ready = [_is_fitted(classifier) for classifier in self.classifiers]
-        fitted = [c if done else _seeded(c, rng).fit(X, y) for c, done in zip(self.classifiers, ready, strict=True)]
+        fitted = [c if done else seeded(c, rng).fit(X, y) for c, done in zip(self.classifiers, ready, strict=True)]
         return _TaughtList(fitted, ready, classes)
 
 
@@ -114,7 +114,7 @@ def _is_fitted(classifier: Any) -> bool:
     return True
 
 
-def _seeded(classifier: Any, rng: np.random.Generator) -> Any:
+def seeded(classifier: Any, rng: np.random.Generator) -> Any:
     """A fresh copy, with a seed of its own wherever the user left one open."""
     copy = clone(classifier)
     seeds = {

@@ -1,0 +1,110 @@
+"""``certivote bound``: a calculator."""
+
+import json
+from fractions import Fraction
+from typing import Annotated, Any
+
+import typer
+
+from certivote.calculator import LARGEST, Formula, examples_needed, formulas
+from certivote.certificate import percent_up
+from certivote.cli._shared import AsJson, Delta, fail, table
+
+__all__ = ["bound"]
+
+
+def bound(
+    errors: Annotated[int | None, typer.Option(min=0, help="Errors that were counted.")] = None,
+    n: Annotated[int | None, typer.Option("--n", min=1, help="Examples among which they were counted.")] = None,
+    rate: Annotated[
+        str | None, typer.Option(metavar="NUMBER", help="With --target: an error rate, in place of --errors and --n.")
+    ] = None,
+    delta: Delta = 0.05,
+    penalty: Annotated[
+        float,
+        typer.Option(
+            metavar="NATS",
+            help="What learning from these examples costs: for dis-b and dis-r the logarithm of the density ratio at "
+            "the draw, for dis-v the Rényi, for smv, fo and so the Kullback-Leibler divergence from the prior.",
+        ),
+    ] = 0.0,
+    order: Annotated[float, typer.Option(help="Order of the Rényi divergence of dis-v.")] = 1.5,
+    target: Annotated[
+        float | None,
+        typer.Option(metavar="NUMBER", help="Say how many examples bring each bound to this, at the same error rate."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Every bound for some errors among some examples, side by side; and how many examples a bound takes.
+
+    Nothing is read or learned: the numbers are yours. Each bound is about another predictor and reads the error rate as
+    that of something else, so they are not alternatives for one and the same classifier. Bounds are rounded up.
+    """
+    share = _rate(errors, n, rate, target)
+    if penalty < 0 and target is not None:
+        fail("--penalty: below 0 it belongs to one draw, not to samples of other sizes; leave out --target.")
+    try:
+        known = formulas(delta, penalty, order)
+        rows = [_row(formula, errors, n, share, target) for formula in known]
+    except ValueError as error:
+        fail(f"--{error}")
+    if as_json:
+        given = {"errors": errors, "n": n, "rate": float(share), "delta": delta, "penalty": penalty, "target": target}
+        typer.echo(json.dumps({**given, "bounds": rows}, indent=2))
+        return
+    never = [target is not None and formula.factor * share >= target for formula in known]
+    head = [name for name in _HEADS if name in rows[0]]
+    cells = ([_cell(name, row[name], lost) for name in head] for row, lost in zip(rows, never, strict=True))
+    typer.echo(_title(errors, n, share, delta, penalty, target) + "\n")
+    typer.echo(table([_HEADS[name] for name in head], cells))
+
+
+def _rate(errors: int | None, n: int | None, rate: str | None, target: float | None) -> Fraction:
+    if errors is not None and n is not None and rate is None:
+        if errors > n:
+            fail(f"--errors: {errors} among {n} examples; there cannot be more errors than examples.")
+        return Fraction(errors, n)
+    if rate is None or errors is not None or n is not None or target is None:
+        fail("--errors, --n: give both; or --rate and --target, to learn how many examples are needed.")
+    try:
+        return Fraction(rate)
+    except (ValueError, ZeroDivisionError):
+        fail(f"--rate: {rate!r} is not a number.")
+
+
+def _row(
+    formula: Formula, errors: int | None, n: int | None, rate: Fraction, target: float | None
+) -> dict[str, str | float | None]:
+    row: dict[str, str | float | None] = {"method": formula.method, "constant": formula.constant or None}
+    if errors is not None and n is not None:
+        row["bound"] = formula.bound(errors, n)
+    if target is not None:
+        row["examples"] = examples_needed(formula, rate, target)
+    return {**row, "certified": formula.certified, "rate_of": formula.counted, "theorem": formula.theorem}
+
+
+_HEADS = {
+    "method": "method",
+    "constant": "constant",
+    "bound": "bound",
+    "examples": "examples needed",
+    "certified": "whose error",
+    "rate_of": "the rate is that of",
+    "theorem": "by",
+}
+
+
+def _title(
+    errors: int | None, n: int | None, rate: Fraction, delta: float, penalty: float, target: float | None
+) -> str:
+    counted = f"an error rate of {float(rate):.4%}" if n is None else f"{errors:,} errors among {n:,} examples"
+    wanted = f" Examples needed: for a bound of {target:.6g} at this rate." if target is not None else ""
+    return f"{counted[0].upper()}{counted[1:]}, delta = {delta:g}, penalty = {penalty:g} nats.{wanted}"
+
+
+def _cell(name: str, value: Any, never: bool) -> str:
+    if name == "examples":
+        return f"{value:,}" if value else "never" if never else f"over {LARGEST:,}"
+    if name == "bound":
+        return percent_up(value) + (" (vacuous)" if value >= 1 else "")
+    return value or ""

@@ -1,0 +1,106 @@
+"""Voters behind a transformer that the teaching rows fit."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_array, get_tags
+
+from certivote.voters._base import Rehearsal, TaughtVoters, VoterSet
+from certivote.voters._prefit import seeded
+from certivote.voters._resolve import resolve_voters
+from certivote.votes import Votes
+
+__all__ = ["Preprocessed"]
+
+
+class Preprocessed(VoterSet):
+    """Voters that see the rows through a transformer, fitted to the teaching rows only.
+
+    Categories, missing values and scales are learned from the rows that teach the voters, so the certified rows stay
+    fresh. Whatever a transformer learned from all rows beforehand would void the certificate.
+
+    Parameters
+    ----------
+    transformer : scikit-learn transformer
+        Unfitted: a ``ColumnTransformer``, a pipeline, or :class:`ColumnEncoder`, which reads columns of any kind. A
+        copy of it is fitted. Data frames reach it as they are.
+    voters : {"mixed", "forest", "stumps"}, voter set or list of classifiers, default="forest"
+        Who votes on what comes out of it.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd
+    >>> from sklearn.compose import make_column_transformer
+    >>> from sklearn.preprocessing import OneHotEncoder
+    >>> from certivote import CertifiedVoteClassifier
+    >>> from certivote.voters import Preprocessed
+    >>> rng = np.random.default_rng(0)
+    >>> X = pd.DataFrame({"colour": rng.choice(["red", "green"], 200), "size": rng.normal(size=200)})
+    >>> y = (X["colour"] == "red") & (X["size"] > 0)
+    >>> one_hot = make_column_transformer((OneHotEncoder(), ["colour"]), remainder="passthrough")
+    >>> clf = CertifiedVoteClassifier("dis-b", Preprocessed(one_hot, "forest"), random_state=0).fit(X, y)
+    >>> clf.certificate_.bound < 0.2
+    True
+    """
+
+    keeps_frames = True
+    needs_rows = True
+
+    def __init__(self, transformer: Any, voters: Any = "forest"):
+        self.transformer = transformer
+        self.voters = voters
+
+    @property
+    def multi_class(self) -> bool:
+        return resolve_voters(self.voters).multi_class
+
+    @property
+    def input_checks(self) -> dict[str, Any]:
+        tags = get_tags(self.transformer).input_tags
+        return {
+            "dtype": None,
+            "accept_sparse": "csr" if tags.sparse else False,
+            "ensure_all_finite": "allow-nan" if tags.allow_nan else True,
+        }
+
+    def known_classes(self) -> list[Any]:
+        return resolve_voters(self.voters).known_classes()
+
+    def pilot(self) -> "Preprocessed | None":
+        quick = resolve_voters(self.voters).pilot()
+        return None if quick is None else Preprocessed(self.transformer, quick)
+
+    def teach(self, X: Any, y: NDArray[Any], classes: NDArray[Any], rng: np.random.Generator) -> "_TaughtPreprocessed":
+        inner = resolve_voters(self.voters)
+        # Before the voters' own seeds, and none where the transformer takes none: the voters are then those that plain
+        # rows would get.
+        transformer = seeded(self.transformer, rng)
+        rows = _checked(inner, transformer.fit_transform(X, y))
+        return _TaughtPreprocessed(transformer, inner, inner.teach(rows, y, classes, rng))
+
+
+class _TaughtPreprocessed:
+    def __init__(self, transformer: Any, family: VoterSet, taught: TaughtVoters):
+        self.transformer, self.family, self.taught = transformer, family, taught
+
+    @property
+    def n_voters(self) -> int:
+        return self.taught.n_voters
+
+    def votes(self, X: Any) -> Votes:
+        return self.taught.votes(self._seen(X))
+
+    def rehearse(self, X: Any, y: NDArray[Any], rows: NDArray[np.intp]) -> Rehearsal:
+        """As the voters behind the transformer do. What it learned from the rows themselves stays learned."""
+        return self.taught.rehearse(self._seen(X), y, rows)
+
+    def _seen(self, X: Any) -> Any:
+        return _checked(self.family, self.transformer.transform(X))
+
+
+def _checked(family: VoterSet, rows: Any) -> Any:
+    """What the transformer gives, as the estimator would hand it to these voters."""
+    if family.keeps_frames and hasattr(rows, "columns"):
+        return rows
+    return check_array(rows, **family.input_checks, input_name="X after preprocessing")
