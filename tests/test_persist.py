@@ -18,13 +18,14 @@ from sklearn.preprocessing import StandardScaler
 
 from certivote import CertifiedVoteClassifier, load, verify
 from certivote.persist import ModelFileError
-from certivote.voters import Forest, Stumps
+from certivote.voters import Forest, Preprocessed, Stumps
 
 FOREST = Forest(RandomForestClassifier(n_estimators=12))
 VOTERS = {
     "forest": FOREST,
     "mixed": "mixed",
     "stumps": Stumps(),
+    "preprocessed": Preprocessed(StandardScaler(), FOREST),
     "list": [make_pipeline(StandardScaler(), LogisticRegression()), RandomForestClassifier(n_estimators=3)],
 }
 

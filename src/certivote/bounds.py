@@ -341,10 +341,10 @@ def _check_size(n: int) -> None:
         raise ValueError(f"n must be a whole number, at most 2**53; got {n}.")
 
 
-def _check_counts(errors: int, n: int) -> None:
+def _check_counts(errors: float, n: int) -> None:
     _check_size(n)
-    if not 0 <= errors <= n or errors != int(errors):
-        raise ValueError(f"errors must lie between 0 and n, a whole number; got {errors}.")
+    if not 0 <= errors <= n:
+        raise ValueError(f"errors must lie between 0 and n; got {errors}.")
 
 
 def _check_delta(delta: float) -> None:

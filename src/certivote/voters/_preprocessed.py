@@ -91,6 +91,10 @@ class _TaughtPreprocessed:
     def votes(self, X: Any) -> Votes:
         return self.taught.votes(self._seen(X))
 
+    def only(self, voters: NDArray[np.intp]) -> "tuple[_TaughtPreprocessed, NDArray[np.intp]]":
+        few, kept = self.taught.only(voters)
+        return _TaughtPreprocessed(self.transformer, self.family, few), kept
+
     def rehearse(self, X: Any, y: NDArray[Any], rows: NDArray[np.intp]) -> Rehearsal:
         """As the voters behind the transformer do. What it learned from the rows themselves stays learned."""
         return self.taught.rehearse(self._seen(X), y, rows)
