@@ -27,6 +27,7 @@ __all__ = [
     "first_order",
     "moments",
     "second_order",
+    "wrong_rows",
 ]
 
 Array = NDArray[np.float64]
@@ -47,10 +48,15 @@ def count_errors(masses: Array, labels: Labels, loss: Loss) -> int:
     >>> count_errors(masses, np.array([0, 0]), "plurality"), count_errors(masses, np.array([0, 0]), "half-weight")
     (0, 1)
     """
+    return int(np.count_nonzero(wrong_rows(masses, labels, loss)))
+
+
+def wrong_rows(masses: Array, labels: Labels, loss: Loss) -> NDArray[np.bool_]:
+    """The examples on which a vote with these class masses errs."""
     if loss == "plurality":
-        return int(np.count_nonzero(plurality(masses) != labels))
+        return plurality(masses) != labels
     right = masses[np.arange(len(labels)), labels]
-    return int(np.count_nonzero(2.0 * right <= masses.sum(axis=1)))
+    return 2.0 * right <= masses.sum(axis=1)
 
 
 def expected_risk(votes: Votes, labels: Labels, loss: Loss) -> SmoothRisk:
