@@ -21,6 +21,8 @@ ORDER = [
     "records",
     "record_json",
     "wording",
+    "breakdown",
+    "report",
     "certificate",
     "by_class",
     "checks",

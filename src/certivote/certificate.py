@@ -2,10 +2,16 @@
 
 import dataclasses
 import json
+import os
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import ArrayLike
+
+from certivote.files import write_whole
 from certivote.record_json import build, parse
 from certivote.records import SCHEMA_VERSION, ClassBound, Payment, Record, Sample
+from certivote.report import FreshRows, render
 from certivote.wording import describe, percent_up
 
 __all__ = ["SCHEMA_VERSION", "Certificate", "ClassBound", "Payment", "Sample", "percent_up"]
@@ -88,6 +94,45 @@ class Certificate(Record):
         for i, entry in enumerate(certificate.by_class):
             _check_counts(entry, f"by_class[{i}]", 0)
         return certificate
+
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        truth: ArrayLike | None = None,
+        answers: ArrayLike | None = None,
+        title: str = "A certified majority vote",
+        command: str = "certivote verify certificate.json",
+    ) -> None:
+        """Write the certificate as one web page that works offline: for a board, a regulator, or a file.
+
+        Parameters
+        ----------
+        path : path
+            The HTML file. An existing one is replaced when the new one is complete.
+        truth, answers : array-like, optional
+            True classes of test rows, which neither taught nor certified, and what the classifier says of them.
+        title : str
+        command : str
+            How a reader verifies the certificate, with the names of the files as they will find them.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from sklearn.datasets import load_iris
+        >>> from certivote import CertifiedVoteClassifier
+        >>> clf = CertifiedVoteClassifier("dis-b", "forest", random_state=0).fit(*load_iris(return_X_y=True))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     clf.certificate_.report(f"{folder}/iris.html", title="Iris")
+        ...     "wrong on at most" in Path(f"{folder}/iris.html").read_text(encoding="utf-8")
+        True
+        """
+        if (truth is None) != (answers is None):
+            raise ValueError("truth and answers come together: the true classes and what the classifier says.")
+        fresh = None if truth is None else FreshRows(np.asarray(truth).tolist(), np.asarray(answers).tolist())
+        page = render(self, self.to_json(), title=title, command=command, test=fresh)
+        write_whole(path, page.encode())
 
     def __str__(self) -> str:
         return describe(self)

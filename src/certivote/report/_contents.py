@@ -1,0 +1,311 @@
+"""What the report says, section by section: numbers and sentences, no markup."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from certivote.bounds import holdout
+from certivote.breakdown import bound_at, least_bound, observed_rate, rows_needed, steps, vote_weights
+from certivote.records import ClassBound, Record
+from certivote.wording import copies, observed, percent_up
+
+__all__ = [
+    "FreshRows",
+    "at_a_glance",
+    "by_class",
+    "comparison_note",
+    "data_needed",
+    "delta_curve",
+    "origin",
+    "premises",
+    "weights",
+]
+
+_DELTAS = np.geomspace(1e-6, 0.5, 201)
+_TARGETS = (0.5, 0.4, 0.3, 0.25, 0.2, 0.15, 0.1, 0.075, 0.05, 0.04, 0.03, 0.02, 0.015, 0.01, 0.005, 0.002, 0.001, 1e-4)
+_BARS = 40
+"""Most bars in the picture of the weights."""
+_WORST = 12
+"""Classes that are drawn; the others are in the table only."""
+
+
+class FreshRows:
+    """Rows that neither taught nor certified: their true classes and the answers they got."""
+
+    def __init__(self, truth: Sequence[Any], answers: Sequence[Any]):
+        if len(truth) != len(answers) or not len(truth):
+            raise ValueError(
+                f"truth and answers must be as long as one another and not empty; got {len(truth)} and {len(answers)}."
+            )
+        self.truth, self.answers = [str(label) for label in truth], [str(label) for label in answers]
+        self.n = len(self.truth)
+        self.errors = sum(a != b for a, b in zip(self.truth, self.answers, strict=True))
+
+    def of_class(self, label: str, kind: str) -> tuple[int, int]:
+        """Errors and rows of a class, or false alarms and rows of the others."""
+        pairs = zip(self.truth, self.answers, strict=True)
+        if kind == "error":
+            outcomes = [said != label for true, said in pairs if true == label]
+        else:
+            outcomes = [said == label for true, said in pairs if true != label]
+        return sum(outcomes), len(outcomes)
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A labelled length from ``start`` to ``end``, as shares of the axis."""
+
+    name: str
+    figure: str
+    note: str
+    kind: str
+    start: float
+    end: float
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Points as shares of both axes, with the labels of the axes: (share, text)."""
+
+    points: tuple[tuple[float, float], ...]
+    across: tuple[tuple[float, str], ...]
+    up: tuple[tuple[float, str], ...]
+
+    @property
+    def path(self) -> str:
+        """The curve in an SVG view box of 1000 by 1000."""
+        return "M" + "L".join(f"{1000 * x:.1f} {1000 * (1 - y):.1f}" for x, y in self.points)
+
+
+def plain_percent(value: float, places: int = 2) -> str:
+    """A rate that was observed."""
+    return f"{100 * value:.{places}f} %"
+
+
+def _axis(top: float) -> float:
+    """The end of an axis of probabilities: a round number at or above ``top``."""
+    steps_of_ten = 10.0 ** math.floor(math.log10(max(top, 1e-6)))
+    return min(next(k * steps_of_ten for k in (1, 1.5, 2, 3, 4, 5, 6, 8, 10) if k * steps_of_ten >= top * 0.999), 1.0)
+
+
+def _ticks(top: float, count: int = 4) -> tuple[tuple[float, str], ...]:
+    return tuple((k / count, f"{100 * top * k / count:.3g} %") for k in range(count + 1))
+
+
+def at_a_glance(record: Record, test: FreshRows | None) -> tuple[list[Bar], tuple[tuple[float, str], ...]]:
+    """The bound beside what was observed, and the axis."""
+    part, rate = record.deployed_part, observed_rate(record)
+    rows = [("Observed on certified rows", rate, plain_percent(rate), observed(part), "observed")]
+    if test is not None:
+        share = test.errors / test.n
+        note = f"{test.errors:,} of {test.n:,} rows that neither taught nor certified"
+        rows.append(("Observed on test rows", share, plain_percent(share), note, "test"))
+    note = f"with {100 * (1 - record.delta):g} % confidence; {record.method}, {record.theorem}"
+    rows.append(("Certified: at most", record.bound, percent_up(record.bound), note, "bound"))
+    if record.average_bound is not None:
+        own = f"average over the votes of all {len(record.parts)} parts; one of them is deployed"
+        rows.append(
+            ("Average of all votes: at most", record.average_bound, percent_up(record.average_bound), own, "pale")
+        )
+    note = (
+        f"the same voters with weights from before the certified rows: {part.holdout_errors:,} errors. For comparison; "
+        "choosing between the two now would void both"
+    )
+    rows.append(("Plain hold-out: at most", part.holdout_bound, percent_up(part.holdout_bound), note, "pale"))
+    top = _axis(max(value for _, value, _, _, _ in rows))
+    return [
+        Bar(name, figure, note, kind, 0.0, min(value / top, 1.0)) for name, value, figure, note, kind in rows
+    ], _ticks(top)
+
+
+_STEP_WORDS = {
+    "observed": ("Observed error rate", "what the vote gets wrong on the certified rows"),
+    "surrogate": ("Surrogate", "this method bounds a larger quantity than the error itself"),
+    "confidence": ("Confidence and sample size", "to hold with the stated probability, on so many rows"),
+    "rest": ("Confidence, constant and sample size", "to hold with the stated probability, on so many rows"),
+    "constant": ("Constant", "what the theorem adds whatever was learned"),
+    "grid": ("Choices", "several draws or orders to choose from"),
+    "prior": ("Hyper-prior", "for choosing it among several"),
+    "draw": ("Draw", "for weights that were learned from the certified rows, at the one draw"),
+    "weights": ("Weights", "for weights that were learned from the certified rows"),
+}
+
+
+def origin(record: Record) -> tuple[list[Bar], tuple[tuple[float, str], ...]]:
+    """Where the bound comes from, in nats and in percentage points, and the axis."""
+    found = steps(record)
+    top = _axis(max(step.end for step in found))
+    bars = []
+    for step in found:
+        name, note = _STEP_WORDS.get(step.what, (step.what, ""))
+        points = 100 * (step.end - step.start)
+        figure = f"{points:+.2f} points" if step.what != "observed" else plain_percent(step.end)
+        if step.nats is not None:
+            note = f"{step.nats:.2f} nats: {note}"
+        low, high = sorted((min(step.start / top, 1.0), min(step.end / top, 1.0)))
+        bars.append(Bar(name, figure, note, "observed" if step.what == "observed" else "step", low, high))
+    part = record.deployed_part
+    total = f"{part.penalty + part.confidence:.2f} nats in all, on {part.n:,} rows"
+    bars.append(Bar("Bound", percent_up(record.bound), total, "bound", 0.0, min(record.bound / top, 1.0)))
+    return bars, _ticks(top)
+
+
+def delta_curve(record: Record) -> tuple[Curve, dict[str, Any]]:
+    """The bound as a function of delta, and what the slider looks up."""
+    deltas = np.unique(np.append(_DELTAS, record.delta))
+    values = [min(bound_at(record, delta=float(delta)), 1.0) for delta in deltas]
+    top = _axis(max(values))
+    low, span = math.log(deltas[0]), math.log(deltas[-1] / deltas[0])
+    points = tuple(((math.log(d) - low) / span, v / top) for d, v in zip(deltas.tolist(), values, strict=True))
+    marks = (1e-6, 1e-4, 0.01, 0.5)
+    across = tuple(((math.log(mark) - low) / span, f"{mark:g}") for mark in marks)
+    lookup = {
+        "x": [round(100 * x, 3) for x, _ in points],
+        "y": [round(100 * y, 3) for _, y in points],
+        "delta": [f"{d:.2g}" if d != record.delta else f"{d:g}" for d in deltas.tolist()],
+        "bound": [percent_up(value) for value in values],
+        "recorded": int(np.flatnonzero(deltas == record.delta)[0]),
+    }
+    lookup["bound"][lookup["recorded"]] = percent_up(record.bound)
+    return Curve(points, across, _ticks(top, 3)), lookup
+
+
+def data_needed(record: Record) -> tuple[Curve, tuple[float, float], list[tuple[str, str, str]], str]:
+    """The bound as the rows grow, where it is now, what a few targets would take, and what rows alone cannot do."""
+    part, least = record.deployed_part, least_bound(record)
+    floor = f"With this error rate no number of rows brings the bound below {percent_up(min(least, 1.0))}."
+    targets = [target for target in _TARGETS if least * 1.01 < target < record.bound][:4]
+    table = []
+    for target in targets:
+        rows = rows_needed(record, target)
+        if rows is None:
+            table.append((plain_percent(target, 1), "over a billion", ""))
+        else:
+            table.append((f"{100 * target:g} %", f"{_round_up(rows):,}", f"{rows / part.n:.1f} times"))
+    sizes = np.unique(np.append(np.geomspace(max(part.n / 4, 2), max(part.n, 2) * 100, 81).astype(int), part.n))
+    values = [min(bound_at(record, n=int(size)), 1.0) for size in sizes]
+    top = _axis(max(values))
+    low, span = math.log(sizes[0]), math.log(sizes[-1] / sizes[0])
+    points = tuple(((math.log(n) - low) / span, v / top) for n, v in zip(sizes.tolist(), values, strict=True))
+    marks = [10**k for k in range(12) if sizes[0] <= 10**k <= sizes[-1]]
+    across = tuple(((math.log(mark) - low) / span, f"{mark:,}") for mark in marks)
+    here = points[int(np.flatnonzero(sizes == part.n)[0])]
+    return Curve(points, across, _ticks(top, 3)), here, table, floor
+
+
+def _round_up(rows: int) -> int:
+    """To three digits."""
+    unit = 10 ** max(len(str(rows)) - 3, 0)
+    return -(-rows // unit) * unit
+
+
+def weights(record: Record) -> tuple[list[float], list[tuple[str, str]], str]:
+    """Heights of bars, the largest weight first, the shares of the leading voters, and what a bar is."""
+    ordered = np.sort(vote_weights(record))[::-1]
+    groups = np.array_split(ordered, min(_BARS, len(ordered)))
+    heights = np.array([group.mean() for group in groups])
+    largest = len(groups[0])
+    each = "each bar is one voter" if largest == 1 else f"each bar is the mean of up to {largest} voters"
+    counts = [count for count in (1, 5, 10, 50, 100, 500) if count < len(ordered)]
+    table = [
+        ("the largest" if count == 1 else f"the largest {count}", f"{100 * ordered[:count].sum():.1f} %")
+        for count in counts
+    ]
+    half = int(np.searchsorted(np.cumsum(ordered), 0.5) + 1)
+    table.append(("half of the weight", f"{half:,} of {len(ordered):,} voters"))
+    table.append(("as many equal voters", f"{1 / np.sum(ordered**2):.1f}"))
+    return (heights / heights.max()).tolist(), table, each
+
+
+@dataclass(frozen=True)
+class ClassRow:
+    """A statement about a class."""
+
+    name: str
+    what: str
+    observed: str
+    test: str
+    bound: str
+    rate: float
+    limit: float
+    drawn: bool
+
+
+def by_class(record: Record, test: FreshRows | None) -> list[ClassRow]:
+    """The statements about the classes, those with the largest bounds drawn."""
+    worst = sorted(record.by_class, key=lambda entry: -entry.bound)[:_WORST]
+    top = _axis(max((min(entry.bound, 1.0) for entry in record.by_class), default=1.0))
+    rows = []
+    for entry in record.by_class:
+        rate = 0.0 if not entry.n else entry.risks[0] if entry.errors is None else entry.errors / entry.n
+        seen = "no rows" if not entry.n else f"{plain_percent(rate)} of {entry.n:,}"
+        if entry.errors is not None and entry.n:
+            seen = f"{entry.errors:,} of {entry.n:,} ({plain_percent(rate)})"
+        tested = ""
+        if test is not None:
+            errors, n = test.of_class(entry.label, entry.kind)
+            tested = f"{errors:,} of {n:,}"
+        rows.append(
+            ClassRow(
+                entry.label,
+                _what(record, entry),
+                seen,
+                tested,
+                percent_up(min(entry.bound, 1.0)),
+                rate / top,
+                min(entry.bound / top, 1.0),
+                entry in worst,
+            )
+        )
+    return rows
+
+
+def _what(record: Record, entry: ClassBound) -> str:
+    if entry.kind == "false alarm":
+        return f"false alarms: the answer {entry.label}, where another is right"
+    if len(record.classes) == 2:
+        other = next(label for label in record.classes if label != entry.label)
+        return f"errors, which are the false alarms of {other}"
+    return "errors: another answer, where this is right"
+
+
+def premises(record: Record) -> list[tuple[str, str, bool]]:
+    """Each assumption, what was checked of it, and whether anything was."""
+    part = record.deployed_part
+    paid = f"{record.n_draws} draw{'s' if record.n_draws > 1 else ''}"
+    if record.orders:
+        paid += f" and {len(record.orders)} order{'s' if len(record.orders) > 1 else ''}"
+    seen = f"{part.teaching_rows:,} teaching and {part.n:,} certified rows"
+    apart = (
+        f"Recorded: digests of {seen}; verifying with model and data shows that no row is in both."
+        if (part.certified_digest)
+        else f"{seen[0].upper()}{seen[1:]}; a record this old has no digests of them."
+    )
+    known = (
+        ("independent draws", f"Looked for: {copies(part)}. Time order and groups leave no trace in a record."),
+        ("Preprocessing", apart),
+        (
+            "The method, loss",
+            f"Recorded and paid for: {paid}, {len(record.parts)} part(s), hyper-prior: {record.prior}.",
+        ),
+        ("never saw", f"By construction: the vote knows {len(record.classes)} classes, and every other is an error."),
+        ("fixed without looking", apart),
+        ("which classes there are", f"Recorded: {len(record.classes)} classes."),
+    )
+    found = []
+    for sentence in record.assumptions:
+        check = next((text for needle, text in known if needle in sentence), "")
+        found.append((sentence, check or "Nothing in the record can show it: ask whoever made it.", bool(check)))
+    return found
+
+
+def comparison_note(record: Record, test: FreshRows) -> str:
+    """What a test on its own would certify."""
+    alone = holdout(test.errors, test.n, record.delta)
+    return (
+        f"The test rows alone, had they been set aside for this before anything was looked at, would certify at most "
+        f"{percent_up(alone)} with the same confidence."
+    )
