@@ -8,6 +8,7 @@ from certivote._version import __version__
 from certivote.cli._compare import compare
 from certivote.cli._datasets import datasets
 from certivote.cli._fit import fit
+from certivote.cli._report import report
 from certivote.cli._reproduce import reproduce
 from certivote.cli._verify import verify
 
@@ -42,6 +43,9 @@ app.command(epilog="Example: `certivote compare patients.csv --target outcome --
 )
 app.add_typer(datasets, name="datasets")
 app.command(epilog="Example: `certivote reproduce --protocol fast --dataset haberman --repeats 3`")(reproduce)
+app.command(epilog="Example: `certivote report patients.certivote -o report.html --data test.csv --target outcome`")(
+    report
+)
 app.command(epilog="Example: `certivote verify certificate.json --model patients.certivote --data patients.csv`")(
     verify
 )

@@ -1,7 +1,7 @@
 """What the report says, section by section: numbers and sentences, no markup."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 _DELTAS = np.geomspace(1e-6, 0.5, 201)
-_TARGETS = (0.5, 0.4, 0.3, 0.25, 0.2, 0.15, 0.1, 0.075, 0.05, 0.04, 0.03, 0.02, 0.015, 0.01, 0.005, 0.002, 0.001, 1e-4)
+_TARGETS = tuple(k * 10.0**e for e in (-1, -2, -3, -4) for k in (9, 8, 7, 6, 5, 4, 3, 2.5, 2, 1.5, 1.2, 1))
 _BARS = 40
 """Most bars in the picture of the weights."""
 _WORST = 12
@@ -85,24 +85,36 @@ def plain_percent(value: float, places: int = 2) -> str:
     return f"{100 * value:.{places}f} %"
 
 
-def _axis(top: float) -> float:
-    """The end of an axis of probabilities: a round number at or above ``top``."""
-    steps_of_ten = 10.0 ** math.floor(math.log10(max(top, 1e-6)))
-    return min(next(k * steps_of_ten for k in (1, 1.5, 2, 3, 4, 5, 6, 8, 10) if k * steps_of_ten >= top * 0.999), 1.0)
+_ENDS = {1.0: 4, 1.5: 3, 2.0: 4, 3.0: 3, 4.0: 4, 5.0: 5, 6.0: 3, 8.0: 4, 10.0: 4}
+"""Round ends of an axis, up to powers of ten, and into how many parts each is divided."""
 
 
-def _ticks(top: float, count: int = 4) -> tuple[tuple[float, str], ...]:
-    return tuple((k / count, f"{100 * top * k / count:.3g} %") for k in range(count + 1))
+def _axis(values: Iterable[float]) -> tuple[float, tuple[tuple[float, str], ...]]:
+    """The end of an axis of probabilities for these values, at most 1, and its ticks."""
+    top = min(max(*values, 1e-6), 1.0)
+    unit = 10.0 ** math.floor(math.log10(top))
+    end = next(end for end in _ENDS if end * unit >= top * (1 - 1e-9))
+    parts = _ENDS[end]
+    return end * unit, tuple((k / parts, f"{100 * end * unit * k / parts:.3g} %") for k in range(parts + 1))
+
+
+def _small(value: float) -> str:
+    """A probability, by a power of ten where it is small."""
+    if value >= 1e-3:
+        return f"{value:.2g}"
+    digits, power = f"{value:.1e}".split("e")
+    raised = str(int(power)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return f"10{raised}" if digits == "1.0" else f"{digits}·10{raised}"
 
 
 def at_a_glance(record: Record, test: FreshRows | None) -> tuple[list[Bar], tuple[tuple[float, str], ...]]:
     """The bound beside what was observed, and the axis."""
     part, rate = record.deployed_part, observed_rate(record)
-    rows = [("Observed on certified rows", rate, plain_percent(rate), observed(part), "observed")]
+    rows = [("Seen on certified rows", rate, plain_percent(rate), observed(part), "observed")]
     if test is not None:
         share = test.errors / test.n
         note = f"{test.errors:,} of {test.n:,} rows that neither taught nor certified"
-        rows.append(("Observed on test rows", share, plain_percent(share), note, "test"))
+        rows.append(("Seen on test rows", share, plain_percent(share), note, "test"))
     note = f"with {100 * (1 - record.delta):g} % confidence; {record.method}, {record.theorem}"
     rows.append(("Certified: at most", record.bound, percent_up(record.bound), note, "bound"))
     if record.average_bound is not None:
@@ -115,17 +127,16 @@ def at_a_glance(record: Record, test: FreshRows | None) -> tuple[list[Bar], tupl
         "choosing between the two now would void both"
     )
     rows.append(("Plain hold-out: at most", part.holdout_bound, percent_up(part.holdout_bound), note, "pale"))
-    top = _axis(max(value for _, value, _, _, _ in rows))
-    return [
-        Bar(name, figure, note, kind, 0.0, min(value / top, 1.0)) for name, value, figure, note, kind in rows
-    ], _ticks(top)
+    top, ticks = _axis(value for _, value, _, _, _ in rows)
+    bars = [Bar(name, figure, note, kind, 0.0, min(value / top, 1.0)) for name, value, figure, note, kind in rows]
+    return bars, ticks
 
 
 _STEP_WORDS = {
     "observed": ("Observed error rate", "what the vote gets wrong on the certified rows"),
     "surrogate": ("Surrogate", "this method bounds a larger quantity than the error itself"),
-    "confidence": ("Confidence and sample size", "to hold with the stated probability, on so many rows"),
-    "rest": ("Confidence, constant and sample size", "to hold with the stated probability, on so many rows"),
+    "confidence": ("Confidence, sample size", "to hold with the stated probability, on so many rows"),
+    "rest": ("Confidence, constant, size", "to hold with the stated probability, on so many rows"),
     "constant": ("Constant", "what the theorem adds whatever was learned"),
     "grid": ("Choices", "several draws or orders to choose from"),
     "prior": ("Hyper-prior", "for choosing it among several"),
@@ -137,7 +148,7 @@ _STEP_WORDS = {
 def origin(record: Record) -> tuple[list[Bar], tuple[tuple[float, str], ...]]:
     """Where the bound comes from, in nats and in percentage points, and the axis."""
     found = steps(record)
-    top = _axis(max(step.end for step in found))
+    top, ticks = _axis(step.end for step in found)
     bars = []
     for step in found:
         name, note = _STEP_WORDS.get(step.what, (step.what, ""))
@@ -150,50 +161,58 @@ def origin(record: Record) -> tuple[list[Bar], tuple[tuple[float, str], ...]]:
     part = record.deployed_part
     total = f"{part.penalty + part.confidence:.2f} nats in all, on {part.n:,} rows"
     bars.append(Bar("Bound", percent_up(record.bound), total, "bound", 0.0, min(record.bound / top, 1.0)))
-    return bars, _ticks(top)
+    return bars, ticks
 
 
 def delta_curve(record: Record) -> tuple[Curve, dict[str, Any]]:
     """The bound as a function of delta, and what the slider looks up."""
     deltas = np.unique(np.append(_DELTAS, record.delta))
     values = [min(bound_at(record, delta=float(delta)), 1.0) for delta in deltas]
-    top = _axis(max(values))
+    top, ticks = _axis(values)
     low, span = math.log(deltas[0]), math.log(deltas[-1] / deltas[0])
     points = tuple(((math.log(d) - low) / span, v / top) for d, v in zip(deltas.tolist(), values, strict=True))
     marks = (1e-6, 1e-4, 0.01, 0.5)
-    across = tuple(((math.log(mark) - low) / span, f"{mark:g}") for mark in marks)
+    across = tuple(((math.log(mark) - low) / span, _small(mark)) for mark in marks)
+    recorded = int(np.flatnonzero(deltas == record.delta)[0])
+    shown = [percent_up(value) for value in values]
+    shown[recorded] = percent_up(min(record.bound, 1.0))
     lookup = {
         "x": [round(100 * x, 3) for x, _ in points],
         "y": [round(100 * y, 3) for _, y in points],
-        "delta": [f"{d:.2g}" if d != record.delta else f"{d:g}" for d in deltas.tolist()],
-        "bound": [percent_up(value) for value in values],
-        "recorded": int(np.flatnonzero(deltas == record.delta)[0]),
+        "delta": [_small(d) if d != record.delta else f"{d:g}" for d in deltas.tolist()],
+        "bound": shown,
+        "recorded": recorded,
     }
-    lookup["bound"][lookup["recorded"]] = percent_up(record.bound)
-    return Curve(points, across, _ticks(top, 3)), lookup
+    return Curve(points, across, ticks), lookup
 
 
 def data_needed(record: Record) -> tuple[Curve, tuple[float, float], list[tuple[str, str, str]], str]:
     """The bound as the rows grow, where it is now, what a few targets would take, and what rows alone cannot do."""
     part, least = record.deployed_part, least_bound(record)
     floor = f"With this error rate no number of rows brings the bound below {percent_up(min(least, 1.0))}."
-    targets = [target for target in _TARGETS if least * 1.01 < target < record.bound][:4]
+    possible = [target for target in _TARGETS if least * 1.01 < target < record.bound]
+    chosen = np.unique(np.linspace(0, len(possible) - 1, min(len(possible), 4)).round().astype(int))
     table = []
-    for target in targets:
+    for target in (possible[k] for k in chosen):
         rows = rows_needed(record, target)
         if rows is None:
-            table.append((plain_percent(target, 1), "over a billion", ""))
+            table.append((f"{100 * target:g} %", "over a billion", ""))
         else:
             table.append((f"{100 * target:g} %", f"{_round_up(rows):,}", f"{rows / part.n:.1f} times"))
-    sizes = np.unique(np.append(np.geomspace(max(part.n / 4, 2), max(part.n, 2) * 100, 81).astype(int), part.n))
+    sizes = np.geomspace(max(part.n / 4, 2), max(part.n, 2) * 100, 81)
+    if part.errors and record.certified != "the mean vote":
+        # Sizes with a whole number of errors, or the curve would show their rounding.
+        rate = part.errors / part.n
+        sizes = np.maximum(np.round(rate * sizes), 1) / rate + 1e-9
+    sizes = np.unique(np.append(sizes.astype(int), part.n))
     values = [min(bound_at(record, n=int(size)), 1.0) for size in sizes]
-    top = _axis(max(values))
+    top, ticks = _axis(values)
     low, span = math.log(sizes[0]), math.log(sizes[-1] / sizes[0])
     points = tuple(((math.log(n) - low) / span, v / top) for n, v in zip(sizes.tolist(), values, strict=True))
     marks = [10**k for k in range(12) if sizes[0] <= 10**k <= sizes[-1]]
     across = tuple(((math.log(mark) - low) / span, f"{mark:,}") for mark in marks)
     here = points[int(np.flatnonzero(sizes == part.n)[0])]
-    return Curve(points, across, _ticks(top, 3)), here, table, floor
+    return Curve(points, across, ticks), here, table, floor
 
 
 def _round_up(rows: int) -> int:
@@ -237,7 +256,7 @@ class ClassRow:
 def by_class(record: Record, test: FreshRows | None) -> list[ClassRow]:
     """The statements about the classes, those with the largest bounds drawn."""
     worst = sorted(record.by_class, key=lambda entry: -entry.bound)[:_WORST]
-    top = _axis(max((min(entry.bound, 1.0) for entry in record.by_class), default=1.0))
+    top, _ = _axis([0.0, *(entry.bound for entry in record.by_class)])
     rows = []
     for entry in record.by_class:
         rate = 0.0 if not entry.n else entry.risks[0] if entry.errors is None else entry.errors / entry.n
@@ -272,34 +291,36 @@ def _what(record: Record, entry: ClassBound) -> str:
     return "errors: another answer, where this is right"
 
 
-def premises(record: Record) -> list[tuple[str, str, bool]]:
-    """Each assumption, what was checked of it, and whether anything was."""
+def premises(record: Record) -> list[tuple[str, str, str]]:
+    """Each assumption, how far it was checked, and what was found."""
     part = record.deployed_part
-    paid = f"{record.n_draws} draw{'s' if record.n_draws > 1 else ''}"
+    paid = f"{_count(record.n_draws, 'draw')}, {_count(len(record.parts), 'part')}"
     if record.orders:
-        paid += f" and {len(record.orders)} order{'s' if len(record.orders) > 1 else ''}"
+        paid += f", {_count(len(record.orders), 'order')}"
     seen = f"{part.teaching_rows:,} teaching and {part.n:,} certified rows"
     apart = (
-        f"Recorded: digests of {seen}; verifying with model and data shows that no row is in both."
+        f"digests of {seen}. Verifying with model and data shows that no row is in both."
         if (part.certified_digest)
-        else f"{seen[0].upper()}{seen[1:]}; a record this old has no digests of them."
+        else f"{seen}. A record this old has no digests of them."
     )
     known = (
-        ("independent draws", f"Looked for: {copies(part)}. Time order and groups leave no trace in a record."),
-        ("Preprocessing", apart),
-        (
-            "The method, loss",
-            f"Recorded and paid for: {paid}, {len(record.parts)} part(s), hyper-prior: {record.prior}.",
-        ),
-        ("never saw", f"By construction: the vote knows {len(record.classes)} classes, and every other is an error."),
-        ("fixed without looking", apart),
-        ("which classes there are", f"Recorded: {len(record.classes)} classes."),
+        ("independent draws", "looked for", f"{copies(part)}. Time order and groups leave no trace in a record."),
+        ("Preprocessing", "recorded", apart),
+        ("The method, loss", "recorded", f"what is paid for: {paid}; hyper-prior: {record.prior}."),
+        ("never saw", "by construction", f"the vote knows {len(record.classes)} classes; any other is an error."),
+        ("fixed without looking", "recorded", apart),
+        ("which classes there are", "recorded", f"{len(record.classes)} classes."),
     )
+    unknown = ("", "not in the record", "ask whoever made it.")
     found = []
     for sentence in record.assumptions:
-        check = next((text for needle, text in known if needle in sentence), "")
-        found.append((sentence, check or "Nothing in the record can show it: ask whoever made it.", bool(check)))
+        _, status, check = next((entry for entry in known if entry[0] in sentence), unknown)
+        found.append((sentence, status, check[0].upper() + check[1:]))
     return found
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def comparison_note(record: Record, test: FreshRows) -> str:

@@ -65,13 +65,14 @@ def render(record: Record, record_json: str, *, title: str, command: str, test: 
         "classes": contents.by_class(record, test),
         "tested": test is not None,
         "premises": contents.premises(record),
-        "command": command,
+        "commands": [line.split(" ") for line in command.splitlines()],
         "digest": hashlib.sha256(record_json.encode()).hexdigest(),
         "style": Markup(_file("style.css")),
         # Numbers and percentages only; tojson escapes what would end the script.
         "script": Markup(_file("slider.js")),
     }
-    return template.render(given)
+    # A number and its per cent sign stay on one line.
+    return template.render(given).replace(" %", "\u00a0%")
 
 
 def _file(name: str) -> str:
