@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from certivote.files import write_whole
+from certivote.notebook import card
 from certivote.record_json import build, parse
 from certivote.records import SCHEMA_VERSION, ClassBound, Payment, Record, Sample
 from certivote.report import FreshRows, render
@@ -136,6 +137,9 @@ class Certificate(Record):
 
     def __str__(self) -> str:
         return describe(self)
+
+    def _repr_html_(self) -> str:
+        return card(self)
 
 
 def _check_counts(part: Sample | ClassBound, where: str, least: int) -> None:

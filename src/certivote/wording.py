@@ -5,7 +5,7 @@ from decimal import ROUND_CEILING, Decimal
 
 from certivote.records import ClassBound, Record, Sample
 
-__all__ = ["by_class_lines", "copies", "describe", "observed", "percent_up", "promise"]
+__all__ = ["by_class_lines", "copies", "describe", "facts", "observed", "percent_up", "promise"]
 
 _MANY = 10
 """Classes up to which the text has a line each."""
@@ -24,9 +24,20 @@ def percent_up(value: float, places: int = 2) -> str:
 
 def describe(record: Record) -> str:
     """One paragraph that anyone can read, then a line a number."""
-    sample = record.deployed_part
     # A number and its per cent sign stay on one line.
     paragraph = textwrap.fill(promise(record).replace(" %", "\u00a0%"), width=100).replace("\u00a0", " ")
+    rows = facts(record)
+    if lines := by_class_lines(record):
+        rows.append(("by class", f"a promise of its own: all of these together, with delta = {record.delta:g}"))
+        rows.extend(("", line) for line in lines)
+    width = max(len(name) for name, _ in rows) + 2
+    table = "\n".join(f"  {name:<{width}}{value}" for name, value in rows)
+    return f"{paragraph}\n\n{table}"
+
+
+def facts(record: Record) -> list[tuple[str, str]]:
+    """The numbers behind the promise, each with its name."""
+    sample = record.deployed_part
     rows = [
         ("bound", f"{percent_up(record.bound)}  (delta = {record.delta:g})"),
         ("observed errors", observed(sample)),
@@ -49,12 +60,7 @@ def describe(record: Record) -> str:
         rows.append(("draws", f"the best of {record.n_draws}, each paid for"))
     rows.extend(("chosen", choice) for choice in record.choices)
     rows.extend(("note", remark) for remark in record.remarks)
-    if record.by_class and len(record.classes) <= _MANY:
-        rows.append(("by class", f"a promise of its own: all of these together, with delta = {record.delta:g}"))
-        rows.extend(("", line) for line in by_class_lines(record))
-    width = max(len(name) for name, _ in rows) + 2
-    table = "\n".join(f"  {name:<{width}}{value}" for name, value in rows)
-    return f"{paragraph}\n\n{table}"
+    return rows
 
 
 def promise(record: Record) -> str:
@@ -101,7 +107,12 @@ def observed(sample: Sample | ClassBound) -> str:
 
 
 def by_class_lines(record: Record) -> list[str]:
-    """A line a class: its errors, and its false alarms where they are not the other class's errors."""
+    """A line a class: its errors, and its false alarms where they are not the other class's errors.
+
+    None where there are more classes than one would read.
+    """
+    if len(record.classes) > _MANY:
+        return []
     alarms = {entry.label: entry for entry in record.by_class if entry.kind == "false alarm"}
     lines = []
     for entry in record.by_class:
