@@ -59,7 +59,7 @@ def test_a_comparison_is_drawn_from_a_frame_and_from_rows(ax):
         widths = [bar.get_width() for bar in ax.patches]
         assert widths[:3] == pytest.approx([100 * row["bound"] for row in rows])
         assert widths[3:] == pytest.approx([100 * row["empirical risk"] for row in rows])
-    with pytest.raises(ValueError, match="what certivote.compare returns"):
+    with pytest.raises(ValueError, match=r"what certivote\.compare returns"):
         plot_comparison([{"bound": 3}])
 
 

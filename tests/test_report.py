@@ -30,12 +30,11 @@ class Page(HTMLParser):
 
     def handle_starttag(self, tag, attributes):
         self.tags.append((tag, dict(attributes)))
-        if tag not in ("meta", "link", "i", "b", "br", "img", "input", "path"):
+        if tag not in ("meta", "link", "br", "img", "input"):
             self.open.append(tag)
 
     def handle_endtag(self, tag):
-        if tag not in ("i", "b"):
-            assert self.open.pop() == tag
+        assert self.open.pop() == tag
 
     def handle_data(self, data):
         if self.open and self.open[-1] == "script":

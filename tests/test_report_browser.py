@@ -60,22 +60,23 @@ def test_no_errors_and_nothing_is_fetched(kind, visit):
 def test_the_slider_changes_the_figure_and_comes_back(visit):
     page = visit(certificate("dis-b"))
     promised = page.inner_text("#delta-bound")
-    place = page.locator("#delta-marker").bounding_box()
+    marker = "e => [parseFloat(e.style.left), parseFloat(e.style.bottom)]"
+    place = page.locator("#delta-marker").evaluate(marker)
     assert page.inner_text("#delta-status") == "This is the promise."
     page.locator("#delta").focus()
     page.keyboard.press("Home")
     assert page.inner_text("#delta-bound") != promised
     assert page.inner_text("#delta-status") == "Not promised."
-    moved = page.locator("#delta-marker").bounding_box()
-    assert moved["x"] < place["x"]
-    assert moved["y"] < place["y"]  # less delta, a larger bound
+    moved = page.locator("#delta-marker").evaluate(marker)
+    assert moved[0] < place[0]
+    assert moved[1] > place[1]  # less delta, a larger bound
     page.click("#delta-back")
     assert page.inner_text("#delta-bound") == promised
-    assert page.locator("#delta-marker").bounding_box() == place
+    assert page.locator("#delta-marker").evaluate(marker) == place
     assert page.complaints == []
 
 
-@pytest.mark.parametrize("width", [320, 390, 768, 1280])
+@pytest.mark.parametrize("width", [320, 390, 1280])
 @pytest.mark.parametrize("kind", KINDS)
 def test_nothing_overflows(kind, width, visit):
     page = visit(certificate(kind), width, title="A_name_without_any_space_" * 6)
