@@ -1,6 +1,7 @@
 """What the report says, section by section: numbers and sentences, no markup."""
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -28,8 +29,6 @@ _DELTAS = np.geomspace(1e-6, 0.5, 201)
 _TARGETS = tuple(k * 10.0**e for e in (-1, -2, -3, -4) for k in (9, 8, 7, 6, 5, 4, 3, 2.5, 2, 1.5, 1.2, 1))
 _BARS = 40
 """Most bars in the picture of the weights."""
-_WORST = 12
-"""Classes that are drawn; the others are in the table only."""
 
 
 class FreshRows:
@@ -40,18 +39,18 @@ class FreshRows:
             raise ValueError(
                 f"truth and answers must be as long as one another and not empty; got {len(truth)} and {len(answers)}."
             )
-        self.truth, self.answers = [str(label) for label in truth], [str(label) for label in answers]
-        self.n = len(self.truth)
-        self.errors = sum(a != b for a, b in zip(self.truth, self.answers, strict=True))
+        self.n = len(truth)
+        self.counts = Counter((str(true), str(said)) for true, said in zip(truth, answers, strict=True))
+        self.errors = sum(count for (true, said), count in self.counts.items() if true != said)
 
     def of_class(self, label: str, kind: str) -> tuple[int, int]:
         """Errors and rows of a class, or false alarms and rows of the others."""
-        pairs = zip(self.truth, self.answers, strict=True)
-        if kind == "error":
-            outcomes = [said != label for true, said in pairs if true == label]
-        else:
-            outcomes = [said == label for true, said in pairs if true != label]
-        return sum(outcomes), len(outcomes)
+        wrong = rows = 0
+        for (true, said), count in self.counts.items():
+            if (true == label) == (kind == "error"):
+                rows += count
+                wrong += count * ((said == label) == (kind != "error"))
+        return wrong, rows
 
 
 @dataclass(frozen=True)
@@ -240,55 +239,48 @@ def weights(record: Record) -> tuple[list[float], list[tuple[str, str]], str]:
 
 
 @dataclass(frozen=True)
-class ClassRow:
-    """A statement about a class."""
+class ClassCell:
+    """One statement about a class: its bound, what was seen, and both as shares of the axis."""
 
-    name: str
-    what: str
-    observed: str
-    test: str
     bound: str
+    seen: str
     rate: float
     limit: float
-    drawn: bool
+
+
+@dataclass(frozen=True)
+class ClassRow:
+    """A class, its errors, and its false alarms where there is a bound on them."""
+
+    name: str
+    errors: ClassCell
+    alarms: ClassCell | None
 
 
 def by_class(record: Record, test: FreshRows | None) -> list[ClassRow]:
-    """The statements about the classes, those with the largest bounds drawn."""
-    worst = sorted(record.by_class, key=lambda entry: -entry.bound)[:_WORST]
+    """A row a class. Among two classes, the false alarms of one are the errors within the other."""
     top, _ = _axis([0.0, *(entry.bound for entry in record.by_class)])
-    rows = []
-    for entry in record.by_class:
+    errors, alarms = (
+        {entry.label: entry for entry in record.by_class if entry.kind == kind} for kind in ("error", "false alarm")
+    )
+    if len(errors) == 2:
+        first, second = errors
+        alarms = {first: errors[second], second: errors[first]}
+
+    def cell(entry: ClassBound) -> ClassCell:
         rate = 0.0 if not entry.n else entry.risks[0] if entry.errors is None else entry.errors / entry.n
-        seen = "no rows" if not entry.n else f"{plain_percent(rate)} of {entry.n:,}"
+        seen = f"seen: {plain_percent(rate)} of {entry.n:,}" if entry.n else "no certified rows"
         if entry.errors is not None and entry.n:
-            seen = f"{entry.errors:,} of {entry.n:,} ({plain_percent(rate)})"
-        tested = ""
+            seen = f"seen: {entry.errors:,} of {entry.n:,} ({plain_percent(rate)})"
         if test is not None:
-            errors, n = test.of_class(entry.label, entry.kind)
-            tested = f"{errors:,} of {n:,}"
-        rows.append(
-            ClassRow(
-                entry.label,
-                _what(record, entry),
-                seen,
-                tested,
-                percent_up(min(entry.bound, 1.0)),
-                rate / top,
-                min(entry.bound / top, 1.0),
-                entry in worst,
-            )
-        )
-    return rows
+            wrong, n = test.of_class(entry.label, entry.kind)
+            seen += f"; in the test: {wrong:,} of {n:,}"
+        return ClassCell(percent_up(min(entry.bound, 1.0)), seen, min(rate / top, 1.0), min(entry.bound / top, 1.0))
 
-
-def _what(record: Record, entry: ClassBound) -> str:
-    if entry.kind == "false alarm":
-        return f"false alarms: the answer {entry.label}, where another is right"
-    if len(record.classes) == 2:
-        other = next(label for label in record.classes if label != entry.label)
-        return f"errors, which are the false alarms of {other}"
-    return "errors: another answer, where this is right"
+    return [
+        ClassRow(label, cell(entry), cell(alarms[label]) if label in alarms else None)
+        for label, entry in errors.items()
+    ]
 
 
 def premises(record: Record) -> list[tuple[str, str, str]]:
@@ -298,24 +290,26 @@ def premises(record: Record) -> list[tuple[str, str, str]]:
     if record.orders:
         paid += f", {_count(len(record.orders), 'order')}"
     seen = f"{part.teaching_rows:,} teaching and {part.n:,} certified rows"
-    apart = (
-        f"digests of {seen}. Verifying with model and data shows that no row is in both."
-        if (part.certified_digest)
-        else f"{seen}. A record this old has no digests of them."
-    )
+    digests = "" if part.certified_digest else " A record this old has no digests of them."
+    if part.certified_digest:
+        digests = " Their digests are recorded: verifying with model and data shows that no row is in both."
     known = (
-        ("independent draws", "looked for", f"{copies(part)}. Time order and groups leave no trace in a record."),
-        ("Preprocessing", "recorded", apart),
-        ("The method, loss", "recorded", f"what is paid for: {paid}; hyper-prior: {record.prior}."),
-        ("never saw", "by construction", f"the vote knows {len(record.classes)} classes; any other is an error."),
-        ("fixed without looking", "recorded", apart),
-        ("which classes there are", "recorded", f"{len(record.classes)} classes."),
+        (
+            "independent draws",
+            "in part",
+            f"Copies: {copies(part)}. Time order and groups leave no trace.",
+        ),
+        ("Preprocessing", "in part", f"{seen}.{digests} What was done to the data before is not in the record."),
+        ("The method, loss", "in part", f"Paid for: {paid}. That nothing else was tried is not in the record."),
+        ("never saw", "by construction", f"The vote knows {len(record.classes)} classes; any other is an error."),
+        ("fixed without looking", "in part", f"{seen}.{digests}"),
+        ("which classes there are", "in part", f"{len(record.classes)} classes are recorded."),
     )
-    unknown = ("", "not in the record", "ask whoever made it.")
+    unknown = ("", "not in the record", "Ask whoever made it.")
     found = []
     for sentence in record.assumptions:
         _, status, check = next((entry for entry in known if entry[0] in sentence), unknown)
-        found.append((sentence, status, check[0].upper() + check[1:]))
+        found.append((sentence, status, check))
     return found
 
 
