@@ -163,6 +163,8 @@ def test_half_weight_bound_is_never_below_plurality_for_the_same_vote(method):
         (lambda record: record.update(parts=[]), "'parts' must be a list of at least one"),
         (lambda record: record.update(certified="the best vote"), "certified must be one of the drawn vote"),
         (lambda record: record.update(certified=["the drawn vote"]), "certified must be one of the drawn vote"),
+        (lambda record: record.update(method="magic"), "certificate.method must be one of dis-b"),
+        (lambda record: record["parts"][0].update(alpha=[]), r"parts\[0\].alpha must hold a number above 0"),
         (lambda record: record["parts"][0].update(n=0), r"parts\[0\].n must be at least 1; got 0"),
         (lambda record: record["parts"][0].update(errors=10**6), r"parts\[0\] has 1000000 errors in 284 rows|in 285"),
         (lambda record: record["parts"][0].update(errors=-1), r"parts\[0\].errors is -1, which is out of its range"),

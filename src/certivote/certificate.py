@@ -92,6 +92,8 @@ class Certificate(Record):
             )
         for i, part in enumerate(certificate.parts):
             _check_counts(part, f"parts[{i}]", 1)
+            if not sum(part.alpha) > 0:
+                raise ValueError(f"Not a certificate: parts[{i}].alpha must hold a number above 0.")
         for i, entry in enumerate(certificate.by_class):
             _check_counts(entry, f"by_class[{i}]", 0)
         return certificate
@@ -148,5 +150,9 @@ def _check_counts(part: Sample | ClassBound, where: str, least: int) -> None:
         raise ValueError(f"Not a certificate: {where}.n must be at least {least}; got {part.n}.")
     if part.errors is not None and part.errors > part.n:
         raise ValueError(f"Not a certificate: {where} has {part.errors} errors in {part.n} rows.")
+    if part.risk_delta >= part.delta:
+        raise ValueError(
+            f"Not a certificate: {where} spends {part.risk_delta} of its delta {part.delta} on a simulation."
+        )
     if part.n and not part.risks:
         raise ValueError(f"Not a certificate: {where}.risks is empty.")

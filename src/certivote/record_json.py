@@ -5,6 +5,7 @@ import json
 import math
 from typing import Any, NoReturn, get_args, get_origin
 
+from certivote.methods import METHODS
 from certivote.records import SCHEMA_VERSION
 
 __all__ = ["build", "parse"]
@@ -14,6 +15,9 @@ _LONGEST = 1 << 28
 _LARGEST = 1 << 53
 """Whole numbers beyond this are no counts, and no floats either."""
 
+_LARGEST_BOUND = 4.0
+"""The second-order bound is four times a probability."""
+
 _POSITIVE = math.ulp(0.0)
 _PROBABILITY = (_POSITIVE, math.nextafter(1.0, 0.0))
 _RANGES: dict[str, tuple[float, float]] = {
@@ -22,8 +26,8 @@ _RANGES: dict[str, tuple[float, float]] = {
     "prior_weight": (_POSITIVE, 1.0),
     "risks": (0.0, 1.0),
     "shares": (0.0, 1.0),
-    "bound": (0.0, math.inf),
-    "average_bound": (0.0, math.inf),
+    "bound": (0.0, _LARGEST_BOUND),
+    "average_bound": (0.0, _LARGEST_BOUND),
     "holdout_bound": (0.0, 1.0),
     "alpha": (0.0, math.inf),
     "beta": (_POSITIVE, math.inf),
@@ -48,6 +52,7 @@ _RANGES: dict[str, tuple[float, float]] = {
 }
 """Least and greatest value of a field, whatever record it is in."""
 _CHOICES = {
+    "method": tuple(METHODS),
     "certified": ("the drawn vote", "the random vote", "the mean vote", "the fixed vote"),
     "loss": ("plurality", "half-weight"),
     "constant": ("paper", "exact"),
