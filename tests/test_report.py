@@ -119,7 +119,7 @@ def test_test_rows_are_counted(page_of):
     answers[:3] = 1 - y[:3]
     answers[3:] = y[3:50]
     words = page_of(clf.certificate_, truth=y[:50], answers=answers).words
-    assert "3 of 50 rows that neither taught nor certified" in words
+    assert "3 of 50 rows, said to have neither taught nor certified" in words
     zeros = int(np.count_nonzero(y[:50] == 0))
     assert f"{np.count_nonzero(y[:3] == 0)} of {zeros}" in words
 
@@ -161,7 +161,7 @@ def test_a_report_from_the_model_with_test_rows(folder):
     assert result.exit_code == 0, result.output
     page = Page(out.read_text(encoding="utf-8"))
     assert "Ward 3" in page.words
-    assert "of 40 rows that neither taught nor certified" in page.words
+    assert "of 40 rows, said to have neither taught nor certified" in page.words
     assert "certivote verify certificate.json --model m.certivote" in page.words
 
 

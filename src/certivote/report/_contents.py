@@ -112,7 +112,7 @@ def at_a_glance(record: Record, test: FreshRows | None) -> tuple[list[Bar], tupl
     rows = [("Seen on certified rows", rate, plain_percent(rate), observed(part), "observed")]
     if test is not None:
         share = test.errors / test.n
-        note = f"{test.errors:,} of {test.n:,} rows that neither taught nor certified"
+        note = f"{test.errors:,} of {test.n:,} rows, said to have neither taught nor certified"
         rows.append(("Seen on test rows", share, plain_percent(share), note, "test"))
     note = f"with {100 * (1 - record.delta):g} % confidence; {record.method}, {record.theorem}"
     rows.append(("Certified: at most", record.bound, percent_up(record.bound), note, "bound"))
