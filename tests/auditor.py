@@ -185,3 +185,17 @@ def assert_recomputable(certificate):
     assert all(part["order"] in (record["orders"] or [None]) for part in parts)
     assert all(0 <= part["draw"] < record["n_draws"] for part in parts)
     assert record["order"] == parts[record["deployed"]]["order"]
+
+
+def recomputed_by_class(record):
+    """Each statement about a class: the theorem of the whole, on the rows of the class, at its part of delta."""
+    deployed = record["parts"][record["deployed"]]
+    bounds = []
+    for entry in record["by_class"]:
+        if not entry["n"]:
+            bounds.append(mpf(1))
+            continue
+        part = {**deployed, **{name: entry[name] for name in ("n", "errors", "risks", "risk_delta")}}
+        alone = {**record, "delta": record["delta"] / len(record["by_class"]), "parts": [part] * len(record["parts"])}
+        bounds.append(recomputed(alone)[0][0])
+    return bounds

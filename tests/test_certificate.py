@@ -140,7 +140,7 @@ def test_half_weight_bound_is_never_below_plurality_for_the_same_vote(method):
     ("change", "message"),
     [
         (lambda record: record.update(schema_version=99), "schema version 99"),
-        (lambda record: record.update(schema_version=3), "schema version 3; this certivote reads versions 1 to 2"),
+        (lambda record: record.update(schema_version=4), "schema version 4; this certivote reads versions 1 to 3"),
         (lambda record: record.update(schema_version=0), "schema version 0"),
         (lambda record: record["parts"][0].pop("payments"), r"parts\[0\] lacks payments"),
         (lambda record: record["parts"][0].update(payments=[3]), r"parts\[0\].payments\[0\] must be an object"),
@@ -156,6 +156,25 @@ def test_half_weight_bound_is_never_below_plurality_for_the_same_vote(method):
         (lambda record: record["parts"][0].update(alpha=3), r"parts\[0\].alpha must be a list"),
         (lambda record: record["parts"][0].update(alpha=["x"]), r"parts\[0\].alpha\[0\] must be of type float"),
         (lambda record: record.update(bound=None), "bound must be of type float"),
+        (lambda record: record.update(bound=-0.1), "certificate.bound is -0.1, which is out of its range"),
+        (lambda record: record.update(bound=10**400), "bound must be of type float"),
+        (lambda record: record.update(delta=1.0), "certificate.delta is 1.0, which is out of its range"),
+        (lambda record: record.update(deployed=1), "deployed is 1, but there are 1 parts"),
+        (lambda record: record.update(parts=[]), "'parts' must be a list of at least one"),
+        (lambda record: record.update(certified="the best vote"), "certified must be one of the drawn vote"),
+        (lambda record: record.update(certified=["the drawn vote"]), "certified must be one of the drawn vote"),
+        (lambda record: record.update(method="magic"), "certificate.method must be one of dis-b"),
+        (lambda record: record["parts"][0].update(alpha=[]), r"parts\[0\].alpha must hold a number above 0"),
+        (lambda record: record["parts"][0].update(n=0), r"parts\[0\].n must be at least 1; got 0"),
+        (lambda record: record["parts"][0].update(errors=10**6), r"parts\[0\] has 1000000 errors in 284 rows|in 285"),
+        (lambda record: record["parts"][0].update(errors=-1), r"parts\[0\].errors is -1, which is out of its range"),
+        (lambda record: record["parts"][0].update(risks=[1.5]), r"parts\[0\].risks\[0\] is 1.5, which is out of"),
+        (lambda record: record["parts"][0].update(risks=[]), r"parts\[0\].risks is empty"),
+        (lambda record: record["parts"][0].update(prior_weight=0), r"prior_weight is 0.0, which is out of"),
+        (lambda record: record["by_class"][0].update(kind="luck"), r"by_class\[0\].kind must be one of error"),
+        (lambda record: record["by_class"][1].update(bound=-1), r"by_class\[1\].bound is -1.0"),
+        (lambda record: record["by_class"][1].pop("n"), r"by_class\[1\] lacks n"),
+        (lambda record: record["by_class"][1].update(errors=10**5), r"by_class\[1\] has 100000 errors"),
     ],
 )
 def test_a_damaged_certificate_is_refused_with_a_reason(change, message):
@@ -165,7 +184,35 @@ def test_a_damaged_certificate_is_refused_with_a_reason(change, message):
         Certificate.from_json(json.dumps(record))
 
 
-NEW = {"orders", "n_draws", "gamma_atoms", "gamma_scales", "prior", "choices"}
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999", "-1e999", "9" * 5000])
+def test_what_is_no_number_is_refused(number):
+    made = certificate()
+    text = made.to_json().replace(f'"bound": {made.bound!r}', f'"bound": {number}', 1)
+    assert text != made.to_json()
+    with pytest.raises(ValueError, match="Not a certificate"):
+        Certificate.from_json(text)
+
+
+def test_json_that_is_too_deep_or_too_long_is_refused(monkeypatch):
+    with pytest.raises(ValueError, match="nested too deeply"):
+        Certificate.from_json("[" * 200_000 + "]" * 200_000)
+    with pytest.raises(ValueError, match="nested too deeply"):
+        Certificate.from_json('{"a":' * 200_000 + "1" + "}" * 200_000)
+    monkeypatch.setattr("certivote.record_json._LONGEST", 100)
+    with pytest.raises(ValueError, match="at most 100 are read"):
+        Certificate.from_json(certificate().to_json())
+
+
+def test_the_second_schema_is_still_read():
+    made = certificate("dis-b")
+    record = {key: value for key, value in json.loads(made.to_json()).items() if key != "by_class"}
+    read = Certificate.from_json(json.dumps({**record, "schema_version": 2}))
+    assert read == dataclasses.replace(made, by_class=())
+    assert "by class" in str(made)
+    assert "by class" not in str(read)
+
+
+NEW = {"by_class", "orders", "n_draws", "gamma_atoms", "gamma_scales", "prior", "choices"}
 DIGESTS = {"certified_digest", "teaching_digest", "votes_digest"}
 NEW_IN_PARTS = {"payments", "prior_weight", "order", "draw", *DIGESTS}
 
@@ -182,7 +229,7 @@ def test_the_first_schema_is_still_read(method, split):
     made = certificate(method, split, **PAPER)
     record = as_version_1(made)
     read = Certificate.from_json(json.dumps(record))
-    assert (read.schema_version, read.n_draws, read.gamma_atoms, read.gamma_scales, read.choices) == (2, 1, (), (), ())
+    assert (read.schema_version, read.n_draws, read.gamma_atoms, read.gamma_scales, read.choices) == (3, 1, (), (), ())
     assert read.orders == made.orders
     again = as_version_1(read)
     assert again == record

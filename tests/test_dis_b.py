@@ -244,7 +244,7 @@ def test_the_best_draw_is_kept_and_paid(method, monkeypatch):
     assert [attempt.number for attempt in attempts] == list(range(8))
     assert certificate.bound == min(tried) < max(tried)
     assert part.draw == int(np.argmin(tried))
-    assert np.array_equal(clf.weights_, attempts[part.draw].weights)
+    assert np.array_equal(clf.weights_, attempts[part.draw].hearing.weights)
     one = fitted(method, delta=0.05)  # 0.4 / 8: the same learning, and the first draw
     assert one.certificate_.parts[0].alpha == part.alpha
     assert one.certificate_.bound == tried[0]

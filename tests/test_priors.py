@@ -103,7 +103,7 @@ def test_everything_is_chosen_before_the_draw(method, monkeypatch):
     watch(certify, "expected_bound", "choose")
     monkeypatch.setitem(certify.SOLVERS, "lbfgs", spy_solver(calls))
     watch(dirichlet, "draw", "draw")
-    watch(certify, "count_errors", "count")
+    watch(certify, "hear", "count")
     certified(method, ballot(), orders=(1.3, 1.5), n_draws=2)
     options = 3 * (2 if method == "dis-v" else 1)
     assert calls[:options] == ["learn"] * options

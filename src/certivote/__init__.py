@@ -11,5 +11,17 @@ from certivote.certificate import Certificate
 from certivote.compare import compare
 from certivote.estimator import CertifiedVoteClassifier
 from certivote.persist import load
+from certivote.plots import plot_certificate, plot_comparison, plot_weights
 
-__all__ = ["Certificate", "CertifiedVoteClassifier", "__version__", "compare", "load", "verify", "voters"]
+__all__ = [
+    "Certificate",
+    "CertifiedVoteClassifier",
+    "__version__",
+    "compare",
+    "load",
+    "plot_certificate",
+    "plot_comparison",
+    "plot_weights",
+    "verify",
+    "voters",
+]

@@ -10,6 +10,7 @@ from sklearn.utils import _safe_indexing
 from certivote.certificate import Certificate, Sample
 from certivote.checks import Check
 from certivote.estimator import CertifiedVoteClassifier
+from certivote.recount import recount
 from certivote.split import part_digest, row_keys
 
 __all__ = ["verify"]
@@ -118,11 +119,5 @@ def _against_data(certificate: Certificate, model: CertifiedVoteClassifier, X: A
     if unknown:
         yield Check("classes", False, f"rows of classes that the certificate does not know: {', '.join(unknown)}")
         return
-    if sample.errors is not None:
-        labels = np.searchsorted(model.classes_, y[fold.certify])
-        masses = votes.masses(model.weights_)
-        if certificate.loss == "plurality":
-            errors = int(np.count_nonzero(masses.argmax(axis=1) != labels))
-        else:
-            errors = int(np.count_nonzero(2.0 * masses[np.arange(len(labels)), labels] <= masses.sum(axis=1)))
-        yield Check("errors", errors == sample.errors, f"{errors:,} counted, {sample.errors:,} recorded")
+    labels = np.searchsorted(model.classes_, y[fold.certify])
+    yield from recount(certificate, votes.masses(model.weights_), labels)

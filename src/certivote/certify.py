@@ -9,23 +9,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certivote._version import __version__
-from certivote.bounds import holdout, log_constant, sample_bound
-from certivote.certificate import SCHEMA_VERSION, Certificate, Payment, Sample
+from certivote.bounds import holdout, log_constant
+from certivote.by_class import class_bounds
+from certivote.certificate import SCHEMA_VERSION, Certificate, ClassBound, Payment, Sample
+from certivote.evidence import Evidence, Hearing, hear
 from certivote.forms import BinomialForm, average_of_bounds
 from certivote.learn import SOLVERS, Problem, Tick, expected_bound
 from certivote.maths import dirichlet
-from certivote.maths.beta_tail import half_tail
 from certivote.methods import METHODS, Method, Setting
 from certivote.risks import Labels, Loss, count_errors
 from certivote.split import Split
-from certivote.votes import Votes, fixed_point, plurality
+from certivote.votes import Votes, fixed_point
 
 __all__ = ["Ballot", "HyperPrior", "Plan", "certify"]
 
 Array = NDArray[np.float64]
-
-_SIMULATED = 200_000
-"""Votes drawn, over all examples, to bound an expected risk without a closed form."""
 
 
 @dataclass(frozen=True)
@@ -102,24 +100,14 @@ class _Learned:
 
 
 @dataclass(frozen=True)
-class _Evidence:
-    """What the sample says about the certified predictor."""
-
-    errors: int | None
-    risks: tuple[float, ...]
-    risk_draws: int = 0
-    risk_delta: float = 0.0
-
-
-@dataclass(frozen=True)
 class _Attempt:
     """One vote and its bound."""
 
     number: int
     parameters: Array
     log_weights: Array
-    weights: Array
-    evidence: _Evidence
+    hearing: Hearing
+    evidence: Evidence
     paid: Setting
     penalty: float
     confidence: float
@@ -153,29 +141,30 @@ def certify(
     if METHODS[plan.method].distribution == "categorical" and len(ballots[0].priors) > 1:
         plan = replace(plan, prior="equal weights")
     outcomes = [_certify_one(plan, ballot, *pair, tick) for ballot, pair in zip(ballots, streams, strict=True)]
-    certificate = _assemble(plan, [sample for sample, _ in outcomes], classes, provisos)
-    return certificate, tuple(weights for _, weights in outcomes)
+    samples = [sample for sample, _, _ in outcomes]
+    # With several samples every bound holds at once (each pays for its share of delta), so the choice is free.
+    deployed = int(np.argmin([sample.bound for sample in samples]))
+    _, learned, kept = outcomes[deployed]
+    by_class = class_bounds(kept.hearing, learned.setting, plan.sample_delta, kept.penalty, classes)
+    certificate = _assemble(plan, samples, deployed, by_class, classes, provisos)
+    return certificate, tuple(attempt.hearing.weights for _, _, attempt in outcomes)
 
 
 def _certify_one(
     plan: Plan, ballot: Ballot, training_rng: np.random.Generator, draw_rng: np.random.Generator, tick: Tick
-) -> tuple[Sample, Array]:
+) -> tuple[Sample, _Learned, _Attempt]:
     """Learn from one sample, draw its vote where the method draws one, and certify it.
 
     ``draw_rng`` must be used nowhere else: the draw has to be independent of the sample and of every number used in
     training.
 
-    Returns
-    -------
-    sample : Sample
-    weights : array
-        The fixed-point weights of the certified vote; for the random vote, the Dirichlet parameters it draws with.
+    The weights of the vote are fixed-point numbers; for the random vote, the Dirichlet parameters it draws with.
     """
     learned = _learn(plan, ballot, training_rng, tick)
     drawn = METHODS[plan.method].certified == "the drawn vote"
-    attempts = [_attempt(plan, ballot, learned, draw_rng, k) for k in range(plan.n_draws if drawn else 1)]
+    attempts = (_attempt(plan, ballot, learned, draw_rng, k) for k in range(plan.n_draws if drawn else 1))
     best = min(attempts, key=lambda attempt: attempt.bound)
-    return _sample(plan, ballot, learned, best), best.weights
+    return _sample(plan, ballot, learned, best), learned, best
 
 
 def _learn(plan: Plan, ballot: Ballot, rng: np.random.Generator, tick: Tick) -> _Learned:
@@ -200,7 +189,7 @@ def _learn(plan: Plan, ballot: Ballot, rng: np.random.Generator, tick: Tick) -> 
 def _attempt(plan: Plan, ballot: Ballot, learned: _Learned, draw_rng: np.random.Generator, number: int) -> _Attempt:
     """One draw, where the method draws, and its bound."""
     method, setting = METHODS[plan.method], learned.setting
-    votes, n = ballot.votes, ballot.votes.n_rows
+    n = ballot.votes.n_rows
     parameters = learned.parameters
     log_weights: Array = np.empty(0)
     if method.certified == "the drawn vote":
@@ -211,12 +200,13 @@ def _attempt(plan: Plan, ballot: Ballot, learned: _Learned, draw_rng: np.random.
     else:
         # The bounds of the mean vote hold for all weights at once, so also for those that are deployed.
         parameters = weights = fixed_point(np.log(parameters))
-    evidence = _evidence(method, plan.loss, setting, votes, ballot.labels, weights, draw_rng)
+    hearing = hear(method, plan.loss, ballot.votes, ballot.labels, weights, draw_rng)
+    evidence = hearing.evidence(setting.delta)
     paid = replace(setting, delta=setting.delta - evidence.risk_delta)
     penalty = _penalty(method, parameters, learned.prior, log_weights, paid)
     confidence = method.confidence(n, paid)
     bound = method.form.bound(evidence.risks, penalty, confidence, n)
-    return _Attempt(number, parameters, log_weights, weights, evidence, paid, penalty, confidence, bound)
+    return _Attempt(number, parameters, log_weights, hearing, evidence, paid, penalty, confidence, bound)
 
 
 def _sample(plan: Plan, ballot: Ballot, learned: _Learned, attempt: _Attempt) -> Sample:
@@ -278,56 +268,15 @@ def _payments(plan: Plan, learned: _Learned, attempt: _Attempt, n: int) -> tuple
     return tuple(Payment(what, nats) for what, nats in items.items())
 
 
-def _evidence(
-    method: Method,
-    loss: Loss,
-    setting: Setting,
-    votes: Votes,
-    labels: Labels,
-    weights: Array,
-    draw_rng: np.random.Generator,
-) -> _Evidence:
-    if method.certified == "the random vote":
-        if loss == "half-weight" or votes.n_classes == 2:
-            return _Evidence(None, (_exact_risk(votes, labels, weights),))
-        return _simulated_risk(votes, labels, weights, 0.01 * setting.delta, draw_rng)
-    errors = count_errors(votes.masses(weights), labels, loss)
-    if method.certified != "the mean vote":
-        return _Evidence(errors, (errors / votes.n_rows,))
-    statistics, _ = method.risk(votes, labels, loss)(weights)
-    # A mean of numbers in [0, 1] is off by less than 1e-13 of itself. Bounds increase in the first statistic and, if
-    # there is a second, decrease in that.
-    outward = [
-        min(float(value) * margin, 1.0) for value, margin in zip(statistics, (1 + 1e-13, 1 - 1e-13), strict=False)
-    ]
-    return _Evidence(errors, tuple(outward))
-
-
-def _exact_risk(votes: Votes, labels: Labels, alpha: Array) -> float:
-    """Mean error of votes drawn from ``Dir(alpha)``: the mean of ``I_{1/2}(A - b_i, b_i)``, rounded up."""
-    total = math.fsum(alpha)
-    wrong = np.clip(votes.against(labels).forward(alpha), 0.0, total)
-    return min(float(half_tail(wrong, total).mean()) * (1 + 1e-12) + 1e-12, 1.0)
-
-
-def _simulated_risk(votes: Votes, labels: Labels, alpha: Array, delta: float, rng: np.random.Generator) -> _Evidence:
-    """Upper limit of the mean plurality error of votes drawn from ``Dir(alpha)``, where it has no closed form.
-
-    Votes are drawn independently for every example, so the errors are independent Bernoulli variables whose mean
-    expectation is the risk: by Chernoff's bound, ``kl^{-1}(their mean || ln(1/delta) / their number)`` is above it with
-    probability ``1 - delta``.
-    """
-    rounds = math.ceil(_SIMULATED / votes.n_rows)
-    parameters, labels = np.tile(votes.masses(alpha), (rounds, 1)), np.tile(labels, rounds)
-    draws = len(labels)
-    errors = int(np.count_nonzero(plurality(dirichlet.draw_rows(parameters, rng)) != labels))
-    return _Evidence(None, (sample_bound(errors / draws, -math.log(delta), draws),), draws, delta)
-
-
-def _assemble(plan: Plan, samples: list[Sample], classes: NDArray[Any], provisos: Sequence[str]) -> Certificate:
-    # With several samples every bound holds at once (each pays for its share of delta), so the choice is free.
+def _assemble(
+    plan: Plan,
+    samples: list[Sample],
+    deployed: int,
+    by_class: tuple[ClassBound, ...],
+    classes: NDArray[Any],
+    provisos: Sequence[str],
+) -> Certificate:
     method = METHODS[plan.method]
-    deployed = int(np.argmin([sample.bound for sample in samples]))
     average, theorem = None, method.theorem
     if len(samples) > 1:
         accounts = [(sample.risks, sample.penalty, sample.confidence, sample.n) for sample in samples]
@@ -362,6 +311,7 @@ def _assemble(plan: Plan, samples: list[Sample], classes: NDArray[Any], provisos
         solver=plan.solver,
         classes=tuple(str(label) for label in classes),
         parts=tuple(samples),
+        by_class=by_class,
         remarks=_remarks(method, samples[deployed]),
         assumptions=(*_ASSUMPTIONS, *provisos),
     )
@@ -386,4 +336,5 @@ _ASSUMPTIONS = (
     "fit each with delta/G instead.",
     "The data were not collected until the certificate looked good.",
     "A case whose class the voters never saw counts as an error.",
+    "For the bounds by class: which classes there are was known beforehand.",
 )

@@ -17,6 +17,7 @@ from certivote.learn import SOLVERS
 from certivote.maths.dirichlet import draw_rows
 from certivote.maths.occam import Gamma
 from certivote.methods import METHODS, Setting
+from certivote.notebook import card
 from certivote.persist import save
 from certivote.prepare import Prepared, prepare
 from certivote.priors import staying_price
@@ -325,6 +326,19 @@ class CertifiedVoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             return validate_data(self, *data, **checks)
         except OverflowError as error:
             raise ValueError("X holds a whole number that is too large for a float.") from error
+
+    def _repr_html_inner(self) -> str:
+        return super()._repr_html_inner() + self._card()
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:
+            bundle["text/html"] += self._card()
+        return bundle
+
+    def _card(self) -> str:
+        """The certificate below scikit-learn's diagram, once there is one."""
+        return card(self.certificate_) if hasattr(self, "certificate_") else ""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -7,15 +7,27 @@ where ``P[Bin(n, B) <= k]`` is at most the level.
 """
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
-from flint import arb, ctx, fmpq
+from flint import arb, ctx
 
-from certivote.certificate import Certificate, Sample
+from certivote.ball_maths import (
+    BITS,
+    binomial_limit_holds,
+    categorical_kl,
+    dirichlet_kl,
+    kl_limit_holds,
+    log_constant,
+    log_ratio,
+    positive,
+    renyi,
+    smallest,
+)
+from certivote.certificate import Certificate, ClassBound, Sample
 from certivote.checks import Check
 
 __all__ = ["verify_record"]
 
-_BITS = 256
 _SURROGATES = {"fo": (2, 1), "so": (4, 2), "bin": (2, 100)}
 """Factor of the inequality, and multiple of the divergence."""
 _SLACK = arb("1e-8")
@@ -44,7 +56,7 @@ def verify_record(certificate: Certificate) -> list[Check]:
         numbers. Whether the recorded numbers are those of the data takes the data.
     """
     before = ctx.prec
-    ctx.prec = _BITS
+    ctx.prec = BITS
     try:
         return list(_checks(certificate))
     finally:
@@ -63,6 +75,7 @@ def _checks(c: Certificate) -> Iterator[Check]:
     yield Check("vacuous", c.vacuous == (c.bound >= 1.0), f"{c.vacuous} with a bound of {c.bound!r}")
     if c.average_bound is not None:
         yield _average(c)
+    yield from _by_class(c)
 
 
 def _consistency(c: Certificate) -> Iterator[Check]:
@@ -93,6 +106,12 @@ def _sample(c: Certificate, s: Sample, where: str) -> Iterator[Check]:
     )
     if not sound:
         return
+    yield from _account(c, s, where)
+    yield _payments(c, s, where)
+
+
+def _account(c: Certificate, s: Sample, where: str) -> Iterator[Check]:
+    """What one bound starts from and pays, and the bound itself."""
     yield _risk(c, s, where)
     try:
         nats, level = _nats(c, s)
@@ -104,7 +123,6 @@ def _sample(c: Certificate, s: Sample, where: str) -> Iterator[Check]:
     right = bool(nats <= recorded * (1 + arb("1e-14")) + arb("1e-12")) and bool(recorded <= nats + near)
     detail = f"recorded {s.penalty + s.confidence:.9f}, proved {float(nats.upper()):.9f}"
     yield Check(f"{where}, nats", right, detail)
-    yield _payments(c, s, where)
     if s.bound >= 1.0 and c.method not in _SURROGATES:
         yield Check(f"{where}, bound", True, "it promises nothing")
         return
@@ -118,22 +136,70 @@ def _sample(c: Certificate, s: Sample, where: str) -> Iterator[Check]:
         )
 
 
+def _by_class(c: Certificate) -> Iterator[Check]:
+    """The bounds by class: that none is missing, that delta is divided among all, and each as the sample's own."""
+    if not c.by_class or not 0 <= c.deployed < len(c.parts):
+        return
+    sample = c.parts[c.deployed]
+    counted = c.certified in ("the drawn vote", "the fixed vote")
+    kinds = ("error", "false alarm") if counted and len(c.classes) > 2 else ("error",)
+    named = [(entry.label, entry.kind) for entry in c.by_class]
+    right = named == [(label, kind) for label in c.classes for kind in kinds]
+    yield Check("by class", right, f"{len(named)} statements: {' and '.join(kinds)} of {len(c.classes)} classes")
+    rows = [entry.n for entry in c.by_class if entry.kind == "error"]
+    others = [sample.n - entry.n for entry in c.by_class if entry.kind == "false alarm"]
+    right = sum(rows) == sample.n and others in ([], rows)
+    yield Check("by class, rows", right, f"those of the classes are {sum(rows):,} of {sample.n:,}")
+    if sample.errors is not None:
+        errors = sum(entry.errors or 0 for entry in c.by_class if entry.kind == "error")
+        alarms = sum(entry.errors or 0 for entry in c.by_class if entry.kind == "false alarm")
+        # An error of the plurality is one class's false alarm; the half-weight loss counts no fewer.
+        right = errors == sample.errors and (
+            kinds == ("error",) or alarms == errors or (c.loss == "half-weight" and alarms < errors)
+        )
+        yield Check("by class, errors", right, f"those of the classes are {errors:,} of {sample.errors:,}")
+    for entry in c.by_class:
+        where = f"{entry.kind}s, class {entry.label}"
+        expected = arb(c.delta) / len(c.parts) / len(c.by_class)
+        right = bool(abs(arb(entry.delta) - expected) <= expected * arb("1e-15"))
+        yield Check(f"{where}, delta", right, f"{entry.delta!r} is its part of {c.delta!r}")
+        if not entry.n:
+            yield Check(f"{where}, bound", entry.bound >= 1.0, f"{entry.bound!r} without a row")
+        elif 0.0 <= entry.risk_delta < entry.delta:
+            yield from _account(c, _as_sample(sample, entry), where)
+        else:
+            yield Check(f"{where}, risk", False, f"{entry.risk_delta!r} of {entry.delta!r} was spent on it")
+
+
+def _as_sample(sample: Sample, entry: ClassBound) -> Sample:
+    """The rows of a class, on which the same vote was certified."""
+    own = ("n", "errors", "risks", "delta", "risk_draws", "risk_delta", "confidence", "bound")
+    return replace(sample, **{name: getattr(entry, name) for name in own})
+
+
 def _payments(c: Certificate, s: Sample, where: str) -> Check:
     """The items of the bill: their sum, and what was paid for learning."""
     alpha, beta = [arb(x) for x in s.alpha], [arb(x) for x in s.beta]
-    if c.method in ("dis-b", "dis-r"):
-        learned = _log_ratio(alpha, beta, [arb(x) for x in s.log_weights])
-    elif c.method == "dis-v":
-        learned = _renyi(alpha, beta, arb(s.order or 2.0))
-    elif c.method in _HYPER:
-        learned = _dirichlet_kl(alpha, beta)
-    else:
-        learned = _SURROGATES.get(c.method, (1, int(c.method == "c-bound")))[1] * _categorical_kl(alpha, beta)
+    try:
+        learned = _learned(c, s, alpha, beta)
+    except (ValueError, ZeroDivisionError) as error:
+        return Check(f"{where}, payments", False, f"they cannot be computed: {error}")
     stated = sum((arb(payment.nats) for payment in s.payments if payment.what in ("draw", "weights")), arb(0))
     rest = abs(sum((arb(payment.nats) for payment in s.payments), arb(0)) - arb(s.penalty) - arb(s.confidence))
     tolerance = arb("1e-7") * (1 + abs(learned))
     right = bool(abs(stated - learned) < tolerance) and bool(rest < tolerance)
     return Check(f"{where}, payments", right, f"{float(stated):.6f} nats for what was learned, and they add up")
+
+
+def _learned(c: Certificate, s: Sample, alpha: list[arb], beta: list[arb]) -> arb:
+    """The divergence or the ratio that learning cost."""
+    if c.method in ("dis-b", "dis-r"):
+        return log_ratio(alpha, beta, [arb(x) for x in s.log_weights])
+    if c.method == "dis-v":
+        return renyi(alpha, beta, arb(s.order or 2.0))
+    if c.method in _HYPER:
+        return dirichlet_kl(alpha, beta)
+    return _SURROGATES.get(c.method, (1, int(c.method == "c-bound")))[1] * categorical_kl(alpha, beta)
 
 
 def _risk(c: Certificate, s: Sample, where: str) -> Check:
@@ -156,7 +222,7 @@ def _nats(c: Certificate, s: Sample) -> tuple[arb, Callable[[arb], bool]]:
     prior = -arb(s.prior_weight).log()
     orders = max(len(c.orders), 1)
     delta = arb(s.delta) / (c.n_draws * orders) - arb(s.risk_delta)
-    constant = _log_constant(s.n, c.constant)
+    constant = log_constant(s.n, c.constant)
     if c.method in _DRAWN:
         log_weights = [arb(x) for x in s.log_weights]
         if len(log_weights) != len(alpha):
@@ -167,29 +233,29 @@ def _nats(c: Certificate, s: Sample) -> tuple[arb, Callable[[arb], bool]]:
     if c.method in ("holdout", "dis-b"):
         price = arb(0)
         if c.method == "dis-b":
-            price = _price(c, _log_ratio(alpha, beta, log_weights) + prior)
+            price = _price(c, log_ratio(alpha, beta, log_weights) + prior)
         nats = price - delta.log()
         errors = s.errors
         assert errors is not None
-        return nats, lambda bound: _binomial(errors, s.n, bound, (-nats).exp())
+        return nats, lambda bound: binomial_limit_holds(errors, s.n, bound, (-nats).exp())
     if c.method == "dis-r":
-        nats = _log_ratio(alpha, beta, log_weights) + prior + constant - delta.log()
+        nats = log_ratio(alpha, beta, log_weights) + prior + constant - delta.log()
     elif c.method == "dis-v":
         if s.order is None or s.order not in c.orders or not s.order > 1:
             raise ValueError("dis-v needs one of the recorded orders, greater than 1")
         order = arb(s.order)
         first = delta / 2 if c.constant == "paper" else delta * order / (2 * order - 1)
         spent = -order / (order - 1) * first.log() - (delta - first).log()
-        nats = _renyi(alpha, beta, order) + prior + constant + spent
+        nats = renyi(alpha, beta, order) + prior + constant + spent
     elif c.method in _HYPER:
-        nats = _dirichlet_kl(alpha, beta) + prior + constant - delta.log()
+        nats = dirichlet_kl(alpha, beta) + prior + constant - delta.log()
     else:
         factor, multiple = _SURROGATES.get(c.method, (1, 1))
-        nats = multiple * (_categorical_kl(alpha, beta) + prior) + constant - delta.log()
+        nats = multiple * (categorical_kl(alpha, beta) + prior) + constant - delta.log()
         if c.method == "c-bound":
             return _c_nats(c, s)[0], lambda bound: _c_bound(*_moment_limits(s, *_c_nats(c, s)), bound)
-        return nats, lambda bound: _kl_inverse(s.risks[0], nats / s.n, bound / factor)
-    return nats, lambda bound: _kl_inverse(s.risks[0], nats / s.n, bound)
+        return nats, lambda bound: kl_limit_holds(s.risks[0], nats / s.n, bound / factor)
+    return nats, lambda bound: kl_limit_holds(s.risks[0], nats / s.n, bound)
 
 
 def _average(c: Certificate) -> Check:
@@ -209,72 +275,24 @@ def _average(c: Certificate) -> Check:
         return Check("average", proved, f"the theorem's value is {'' if proved else 'not '}at most {c.average_bound!r}")
     nats = [_nats(c, part)[0] for part in c.parts]
     risk = sum((share * arb(part.risks[0]) for share, part in zip(shares, c.parts, strict=True)), arb(0))
-    rate = sum(
-        (share * _positive(nat) / part.n for share, nat, part in zip(shares, nats, c.parts, strict=True)), arb(0)
-    )
+    rate = sum((share * positive(nat) / part.n for share, nat, part in zip(shares, nats, c.parts, strict=True)), arb(0))
     factor = _SURROGATES.get(c.method, (1, 1))[0]
-    proved = _kl_inverse(risk, rate, reported / factor)
+    proved = kl_limit_holds(risk, rate, reported / factor)
     return Check("average", proved, f"the theorem's value is {'' if proved else 'not '}at most {c.average_bound!r}")
-
-
-def _positive(x: arb) -> arb:
-    return x if x > 0 else arb(0).union(x) if not x < 0 else arb(0)
-
-
-def _kl_inverse(risk: float | arb, rate: arb, bound: arb) -> bool:
-    """Whether ``sup{p : kl(risk || p) <= rate}`` is at most ``bound``."""
-    if bound >= 1:
-        return True
-    risk = arb(risk)
-    if rate <= 0:
-        return bool(risk <= bound)
-    if not risk <= bound or not 0 < bound < 1:
-        return False
-    return bool(_kl(risk, bound) >= rate)
-
-
-def _kl(q: arb, p: arb) -> arb:
-    value = arb(0)
-    if q != 0:
-        value += q * (q / p).log()
-    if q != 1:
-        value += (1 - q) * ((1 - q) / (1 - p)).log()
-    return value
-
-
-def _binomial(errors: int, n: int, bound: arb, level: arb) -> bool:
-    """Whether ``P[Bin(n, bound) <= errors] <= level``: then the upper limit at that level is at most ``bound``."""
-    if bound >= 1 or errors >= n:
-        return bool(bound >= 1)
-    if not 0 < bound < 1:
-        return False
-    # P[Bin(n, p) <= k] = I_{1-p}(n - k, k + 1).
-    if errors == 0:
-        return bool((1 - bound) ** n <= level)
-    for bits in (_BITS, 4 * _BITS, 16 * _BITS):
-        ctx.prec = bits
-        tail = (1 - bound).beta_lower(arb(n - errors), arb(errors + 1), regularized=True)
-        if tail <= level or tail > level:
-            break
-    ctx.prec = _BITS
-    if tail <= level:
-        return True
-    # Far out in the tail the limit is Chernoff's, which is never below.
-    return _kl_inverse(arb(fmpq(errors, n)), -level.log() / n, bound)
 
 
 def _c_nats(c: Certificate, s: Sample) -> tuple[arb, arb]:
     """What the C-bound pays for its two statistics: each at half of delta, one divergence and two."""
-    divergence = _categorical_kl([arb(x) for x in s.alpha], [arb(x) for x in s.beta]) - arb(s.prior_weight).log()
-    rest = _log_constant(s.n, c.constant) - (arb(s.delta) / 2).log()
+    divergence = categorical_kl([arb(x) for x in s.alpha], [arb(x) for x in s.beta]) - arb(s.prior_weight).log()
+    rest = log_constant(s.n, c.constant) - (arb(s.delta) / 2).log()
     return divergence + rest, 2 * divergence + rest
 
 
 def _moment_limits(s: Sample, first: arb, second: arb) -> tuple[arb, arb]:
     """An upper limit of the mean wrong mass and a lower one of the disagreement, by bisection."""
     risk, agreement = arb(s.risks[0]), 1 - arb(s.risks[1])
-    upper = _limit(lambda p: _kl_inverse(risk, first / s.n, p), risk, arb(1))
-    return upper, 1 - _limit(lambda p: _kl_inverse(agreement, second / s.n, p), agreement, arb(1))
+    upper = smallest(lambda p: kl_limit_holds(risk, first / s.n, p), risk, arb(1))
+    return upper, 1 - smallest(lambda p: kl_limit_holds(agreement, second / s.n, p), agreement, arb(1))
 
 
 def _c_bound(upper: arb, lower: arb, bound: arb) -> bool:
@@ -282,53 +300,6 @@ def _c_bound(upper: arb, lower: arb, bound: arb) -> bool:
     if bound >= 1:
         return True
     return bool(upper < arb(0.5)) and bool(1 - (1 - 2 * upper) ** 2 / (1 - 2 * lower) <= bound)
-
-
-def _limit(above: Callable[[arb], bool], low: arb, high: arb) -> arb:
-    """A number at which ``above`` is proved, close to the smallest."""
-    for _ in range(120):
-        middle = ((low + high) / 2).mid()
-        if above(middle):
-            high = middle
-        else:
-            low = middle
-    return high
-
-
-def _log_constant(n: int, constant: str) -> arb:
-    if constant == "paper":
-        return (2 * arb(n).sqrt()).log()
-    # xi(n) = n! (e/n)^n Q(n + 1, n), with Q the regularised upper incomplete gamma function.
-    size = arb(n)
-    upper = size.gamma_upper(size + 1, regularized=1)
-    return (size + 1).lgamma() + size - size * size.log() + upper.log()
-
-
-def _log_beta(alpha: list[arb]) -> arb:
-    """Logarithm of the normaliser of a Dirichlet."""
-    return sum((x.lgamma() for x in alpha), arb(0)) - sum(alpha, arb(0)).lgamma()
-
-
-def _log_ratio(alpha: list[arb], beta: list[arb], log_weights: list[arb]) -> arb:
-    tilt = sum(((a - b) * w for a, b, w in zip(alpha, beta, log_weights, strict=True)), arb(0))
-    return tilt + _log_beta(beta) - _log_beta(alpha)
-
-
-def _dirichlet_kl(alpha: list[arb], beta: list[arb]) -> arb:
-    top = sum(alpha, arb(0)).digamma()
-    tilt = sum(((a - b) * (a.digamma() - top) for a, b in zip(alpha, beta, strict=True)), arb(0))
-    return tilt + _log_beta(beta) - _log_beta(alpha)
-
-
-def _renyi(alpha: list[arb], beta: list[arb], order: arb) -> arb:
-    gamma = [order * a + (1 - order) * b for a, b in zip(alpha, beta, strict=True)]
-    if not all(g > 0 for g in gamma):
-        raise ValueError("the Rényi divergence is infinite")
-    return _log_beta(beta) - _log_beta(alpha) + (_log_beta(gamma) - _log_beta(alpha)) / (order - 1)
-
-
-def _categorical_kl(weights: list[arb], prior: list[arb]) -> arb:
-    return sum((w * (w / p).log() for w, p in zip(weights, prior, strict=True) if w != 0), arb(0))
 
 
 def _price(c: Certificate, log_ratio: arb) -> arb:

@@ -10,6 +10,7 @@ from certivote.cli._compare import compare
 from certivote.cli._datasets import datasets
 from certivote.cli._fit import fit
 from certivote.cli._predict import predict
+from certivote.cli._report import report
 from certivote.cli._reproduce import reproduce
 from certivote.cli._verify import verify
 
@@ -77,4 +78,10 @@ app.command(
     )
 )(bound)
 app.add_typer(datasets, name="datasets")
+app.command(
+    epilog=_examples(
+        "report patients.certivote -o report.html",
+        "report patients.certivote -o report.html --data test.csv --target outcome",
+    )
+)(report)
 app.command(epilog=_examples("reproduce --protocol fast --dataset haberman --repeats 3"))(reproduce)

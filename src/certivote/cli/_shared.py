@@ -3,6 +3,7 @@
 import difflib
 import sys
 import warnings
+import zipfile
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, NoReturn
@@ -11,8 +12,10 @@ import typer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 
+from certivote.certificate import Certificate
 from certivote.datasets import DATASETS
 from certivote.estimator import usual_voters
+from certivote.persist import load
 from certivote.tables import TableError, column_names, read_table
 from certivote.voters import ColumnEncoder, Preprocessed
 
@@ -36,6 +39,8 @@ __all__ = [
     "complain",
     "fail",
     "on_table",
+    "read_certificate",
+    "rows_for",
     "table",
     "table_voters",
 ]
@@ -157,6 +162,27 @@ def on_table(path: Path, target: str, drop: list[str] | None, work: Callable[[An
     for warning in caught:
         complain(f"warning: {warning.message}")
     return result
+
+
+def read_certificate(path: Path) -> tuple[Certificate, Any]:
+    """The certificate in a file, and the model that comes with it, or None."""
+    if zipfile.is_zipfile(path):
+        model = load(path)
+        return model.certificate_, model
+    try:
+        return Certificate.from_json(path.read_text(encoding="utf-8")), None
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} is neither a certificate nor a model.") from error
+
+
+def rows_for(model: Any, data: Path, target: str) -> tuple[Any, Any]:
+    """The columns of a file that a model knows, and the classes."""
+    names = getattr(model, "feature_names_in_", None)
+    if names is None:
+        read = read_table(data, target)
+        return read.X.to_numpy(), read.y
+    read = read_table(data, target, features=names.tolist())
+    return read.X, read.y
 
 
 def check_folder(option: str, path: Path | None) -> None:

@@ -3,22 +3,21 @@
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from certivote.audit import verify as audit
-from certivote.certificate import Certificate, percent_up
-from certivote.cli._shared import AsJson, fail
+from certivote.certificate import percent_up
+from certivote.cli._shared import AsJson, fail, read_certificate, rows_for
 from certivote.persist import load
-from certivote.tables import read_table
 
 __all__ = ["verify"]
 
 
 def verify(
-    certificate: Annotated[Path, typer.Argument(help="The certificate, as JSON.")],
-    model: Annotated[Path | None, typer.Option(help="The model that it is said to be about.")] = None,
+    certificate: Annotated[Path, typer.Argument(help="The certificate as JSON; or a model, which holds its own.")],
+    model: Annotated[Path | None, typer.Option(help="The model that the certificate is said to be about.")] = None,
     data: Annotated[
         Path | None,
         typer.Option(help="The file that the model was fitted to, in the same format; needs --model and --target."),
@@ -32,12 +31,15 @@ def verify(
     data, the voters vote again and the errors are counted again. Columns that the model does not know are ignored, so
     what was dropped when it was fitted need not be named.
     """
-    if (data is None) != (target is None) or (data is not None and model is None):
-        fail("--data, --target: give both, and --model with them.")
+    if (data is None) != (target is None):
+        fail("--data, --target: give both, or neither.")
     try:
-        record = Certificate.from_json(certificate.read_text(encoding="utf-8"))
-        classifier = None if model is None else load(model)
-        rows = () if data is None or target is None else _rows(data, target, classifier)
+        record, classifier = read_certificate(certificate)
+        if model is not None:
+            classifier = load(model)
+        if data is not None and classifier is None:
+            fail("--data: give --model with it; without the model nothing says which rows were certified.")
+        rows = () if data is None or target is None else rows_for(classifier, data, target)
         checks = audit(record, classifier, *rows)
     except (OSError, ValueError, ImportError) as error:
         fail(str(error))
@@ -53,12 +55,3 @@ def verify(
     typer.echo(
         f"\nAll {len(checks)} checks passed: the bound of {percent_up(record.bound)} is proved for these numbers."
     )
-
-
-def _rows(data: Path, target: str, classifier: Any) -> tuple[Any, Any]:
-    names = getattr(classifier, "feature_names_in_", None)
-    if names is None:
-        table = read_table(data, target)
-        return table.X.to_numpy(), table.y
-    table = read_table(data, target, features=names.tolist())
-    return table.X, table.y

@@ -9,6 +9,7 @@ from certivote.datasets import DATASETS
 from certivote.experiments._protocol import METHODS, task
 from certivote.experiments._runs import Run
 from certivote.experiments._tables import TASKS, Cell, cells
+from certivote.figure_style import COLOURS, PALE, STYLE, mixed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,37 +17,10 @@ if TYPE_CHECKING:
 
 __all__ = ["write_figures"]
 
-# Greys for the mean votes, blues for the random votes, oranges for the drawn votes: those of Okabe and Ito, which
-# differ to the colour-blind too, and in lightness within each family.
-_COLOURS = {
-    "fo": "#b0b0b0",
-    "so": "#858585",
-    "bin": "#595959",
-    "smv-exact": "#56b4e9",
-    "smv-mc": "#0072b2",
-    "dis-v": "#e69f00",
-    "dis-r": "#d55e00",
-}
 _TIMED = {"smv-exact": "o", "smv-mc": "s", "dis-v": "^", "dis-r": "v"}
 """The paper's choice for its second figure, and a marker for each."""
 
-_STYLE: Any = {
-    "font.size": 8,
-    "axes.titlesize": 9,
-    "axes.titlelocation": "left",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.axisbelow": True,
-    "axes.linewidth": 0.6,
-    "grid.color": "#e4e4e4",
-    "grid.linewidth": 0.6,
-    "xtick.major.width": 0.6,
-    "ytick.major.width": 0.6,
-    "svg.hashsalt": "certivote",
-    "svg.fonttype": "none",
-}
 _WHISKER: Any = {"ecolor": "black", "elinewidth": 0.7, "capsize": 1.6, "capthick": 0.7}
-_PALE = 0.35
 _DIAMOND: Any = {"ls": "", "marker": "D", "ms": 3.4, "mfc": "white", "mec": "black", "mew": 0.7}
 _POINT: Any = {"ls": "", "ms": 4.5}
 _COLUMNS = 5
@@ -58,7 +32,7 @@ def write_figures(runs: Sequence[Run], protocol: str, folder: Path) -> list[Path
 
     written = []
     names = [name for name in DATASETS if any((run.protocol, run.dataset) == (protocol, name) for run in runs)]
-    with mpl.rc_context(_STYLE):
+    with mpl.rc_context(STYLE):
         for stem, draw in (("error-and-bound", _errors_and_bounds), ("training-time", _training_times)):
             figure = draw(runs, protocol, names)
             for suffix, options in ((".svg", {"metadata": {"Date": None}}), (".png", {"dpi": 200})):
@@ -79,7 +53,7 @@ def _errors_and_bounds(runs: Sequence[Run], protocol: str, names: Sequence[str])
     for axis in axes.flat[len(names) :]:
         axis.set_axis_off()
     for axis, name in zip(axes.flat, names, strict=False):
-        _bars(axis, cells(runs, protocol, "bound", name), _PALE)
+        _bars(axis, cells(runs, protocol, "bound", name), PALE)
         _bars(axis, cells(runs, protocol, "test_error", name))
         axis.plot(_published(cells(runs, protocol, "bound", name)), METHODS, clip_on=False, zorder=4, **_DIAMOND)
         axis.set_title(name)
@@ -90,7 +64,7 @@ def _errors_and_bounds(runs: Sequence[Run], protocol: str, names: Sequence[str])
     axes[0, 0].invert_yaxis()  # the first method on top; shared by all
     handles = [
         Patch(facecolor="#404040", label="test error"),
-        Patch(facecolor=_mixed("#404040", _PALE), label="bound"),
+        Patch(facecolor=mixed("#404040", PALE), label="bound"),
         Line2D([], [], label="published bound", **_DIAMOND),
     ]
     figure.legend(handles=handles, loc="outside lower center", ncols=3, frameon=False)
@@ -112,7 +86,7 @@ def _training_times(runs: Sequence[Run], protocol: str, names: Sequence[str]) ->
         for index, (method, marker) in enumerate(_TIMED.items()):
             row = [next(cell for cell in line if cell.method == method) for line in table]
             places = [position + 0.19 * (index - 1.5) for position in range(len(found))]
-            look = {**_POINT, "marker": marker, "color": _COLOURS[method]}
+            look = {**_POINT, "marker": marker, "color": COLOURS[method]}
             axis.plot(places, _published(row), mfc="white", **look)
             axis.plot(places, _means(row), zorder=3, **look)
             axis.errorbar(places, _means(row), _whiskers(row, floor=0.9), fmt="none", zorder=2, **_WHISKER)
@@ -126,7 +100,7 @@ def _training_times(runs: Sequence[Run], protocol: str, names: Sequence[str]) ->
             axis.axvline(edge - 0.5, color="#e4e4e4", lw=0.6, zorder=0)
     axes[0, 0].set_ylabel("seconds of one processor core")
     handles = [
-        Line2D([], [], marker=marker, color=_COLOURS[method], label=method, **_POINT)
+        Line2D([], [], marker=marker, color=COLOURS[method], label=method, **_POINT)
         for method, marker in _TIMED.items()
     ]
     handles.append(
@@ -146,17 +120,9 @@ def _figure(width: float, height: float) -> "Figure":
 
 def _bars(axis: "Axes", row: Sequence[Cell], share: float = 1.0) -> None:
     """A bar a method, with that share of its colour."""
-    colours = [_mixed(_COLOURS[cell.method], share) for cell in row]
+    colours = [mixed(COLOURS[cell.method], share) for cell in row]
     axis.barh(METHODS, _means(row), 0.78, color=colours)
     axis.errorbar(_means(row), METHODS, xerr=_whiskers(row), fmt="none", zorder=3, **_WHISKER)
-
-
-def _mixed(colour: str, share: float) -> tuple[float, float, float]:
-    """A colour and white: unlike a transparent one, it hides the grid."""
-    from matplotlib.colors import to_rgb
-
-    red, green, blue = (1 - share * (1 - part) for part in to_rgb(colour))
-    return red, green, blue
 
 
 def _means(row: Sequence[Cell]) -> list[float]:

@@ -1,0 +1,177 @@
+"""Pictures of certificates and comparisons in matplotlib, each drawn on axes that are returned."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from certivote.breakdown import steps, vote_weights
+from certivote.certificate import Certificate
+from certivote.figure_style import COLOURS, PALE, STYLE, mixed
+from certivote.wording import percent_up
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["plot_certificate", "plot_comparison", "plot_weights"]
+
+_INK = "#404040"
+_OBSERVED, _STEP = "#0072b2", "#e69f00"
+
+
+def plot_certificate(certificate: Certificate, ax: "Axes | None" = None) -> "Axes":
+    """Where the bound comes from: from the observed error rate up, a bar for each payment.
+
+    Parameters
+    ----------
+    certificate : Certificate
+    ax : matplotlib axes, optional
+        Where to draw; new axes by default.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from certivote import CertifiedVoteClassifier, plot_certificate
+    >>> clf = CertifiedVoteClassifier("dis-r", "forest", random_state=0).fit(*load_iris(return_X_y=True))
+    >>> plot_certificate(clf.certificate_).get_xlabel()
+    'error rate in %'
+    """
+    found = steps(certificate)
+    names = [step.what if step.nats is None else f"{step.what}\n{step.nats:.2f} nats" for step in found] + ["bound"]
+    starts = [100 * min(step.start, step.end) for step in found] + [0.0]
+    widths = [100 * abs(step.end - step.start) for step in found] + [100 * certificate.bound]
+    colours = [_OBSERVED, *(_STEP for _ in found[1:]), COLOURS[certificate.method]]
+    with _style():
+        ax = _axes(ax, 0.7 + 0.36 * len(names))
+        places = np.arange(len(names))
+        ax.barh(places, widths, 0.7, starts, color=colours)
+        for place, step in enumerate(found):
+            change = 100 * (step.end - step.start)
+            text = f" {change:.2f} %" if place == 0 else f" {change:+.2f}"
+            ax.text(100 * max(step.start, step.end), place, text, va="center", color=_INK)
+        ax.text(100 * certificate.bound, len(found), f" {percent_up(certificate.bound)}", va="center", weight="bold")
+        ax.set_yticks(places, names)
+        ax.invert_yaxis()
+        ax.set_title(f"{certificate.method}, {certificate.parts[certificate.deployed].n:,} certified rows")
+        _finish(ax, "error rate in %", 100 * max(certificate.bound, *(step.end for step in found)))
+    return ax
+
+
+def plot_comparison(table: Any, ax: "Axes | None" = None) -> "Axes":
+    """Several methods side by side: the empirical risk in full colour, and on to the bound in a pale one.
+
+    Parameters
+    ----------
+    table : data frame or Comparison
+        What :func:`certivote.compare` returns.
+    ax : matplotlib axes, optional
+        Where to draw; new axes by default.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from certivote import compare, plot_comparison
+    >>> table = compare(*load_iris(return_X_y=True), methods=["dis-r", "holdout"], voters="forest", random_state=0)
+    >>> [text.get_text() for text in plot_comparison(table).get_yticklabels()]
+    ['dis-r', 'holdout']
+    """
+    names, bounds, risks = _columns(table)
+    with _style():
+        from matplotlib.patches import Patch
+
+        ax = _axes(ax, 0.9 + 0.24 * len(names))
+        places = np.arange(len(names))
+        ax.barh(places, 100 * bounds, 0.75, color=[mixed(COLOURS[name], PALE) for name in names])
+        ax.barh(places, 100 * risks, 0.75, color=[COLOURS[name] for name in names])
+        for place, bound in enumerate(bounds):
+            ax.text(100 * bound, place, f" {percent_up(bound)}", va="center", color=_INK)
+        ax.set_yticks(places, names)
+        ax.invert_yaxis()
+        handles = [Patch(facecolor=_INK, label="empirical risk"), Patch(facecolor=mixed(_INK, PALE), label="bound")]
+        ax.legend(
+            handles=handles, frameon=False, ncols=2, loc="lower right", bbox_to_anchor=(1.0, 1.0), borderaxespad=0
+        )
+        _finish(ax, "in %", 100 * max(bounds.max(), risks.max()))
+    return ax
+
+
+def plot_weights(certificate: Certificate, ax: "Axes | None" = None) -> "Axes":
+    """The weights of the deployed vote, the largest first, and how few voters hold half of the weight.
+
+    Parameters
+    ----------
+    certificate : Certificate
+    ax : matplotlib axes, optional
+        Where to draw; new axes by default.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from certivote import CertifiedVoteClassifier, plot_weights
+    >>> clf = CertifiedVoteClassifier("dis-r", "forest", random_state=0).fit(*load_iris(return_X_y=True))
+    >>> plot_weights(clf.certificate_).get_ylabel()
+    'weight in %'
+    """
+    ordered = np.sort(vote_weights(certificate))[::-1]
+    half = int(np.searchsorted(np.cumsum(ordered), 0.5) + 1)
+    colour = COLOURS[certificate.method]
+    with _style():
+        ax = _axes(ax, 2.4)
+        edges = np.arange(len(ordered) + 1) + 0.5
+        ax.stairs(100 * ordered, edges, fill=True, color=mixed(colour, PALE))
+        ax.stairs(100 * ordered[:half], edges[: half + 1], fill=True, color=colour)
+        ax.set_xlim(0.5, len(ordered) + 0.5)
+        ax.set_ylim(0, None)
+        ax.set_xlabel("voter, by weight")
+        ax.set_ylabel("weight in %")
+        ax.set_title(f"{half:,} of {len(ordered):,} voters hold half of the weight")
+        ax.grid(axis="y")
+    return ax
+
+
+def _columns(table: Any) -> tuple[list[str], Any, Any]:
+    """Methods, bounds and empirical risks, of a data frame or of rows."""
+    if hasattr(table, "index") and hasattr(table, "columns"):
+        rows: Sequence[dict[str, Any]] = table.reset_index().to_dict("records")
+    else:
+        rows = list(table)
+    if not rows or any(not {"method", "bound", "empirical risk"} <= row.keys() for row in rows):
+        raise ValueError("table must be what certivote.compare returns, with the columns 'bound' and 'empirical risk'.")
+    values = np.array([[row["bound"], row["empirical risk"]] for row in rows])
+    return [str(row["method"]) for row in rows], values[:, 0], values[:, 1]
+
+
+def _style() -> Any:
+    try:
+        import matplotlib as mpl
+    except ImportError as error:
+        raise ImportError("Plots need the package matplotlib: install certivote[report].") from error
+    return mpl.rc_context(STYLE)
+
+
+def _axes(ax: "Axes | None", height: float) -> "Axes":
+    if ax is not None:
+        return ax
+    from matplotlib import pyplot as plt
+
+    return plt.subplots(figsize=(5.2, height), dpi=150, layout="constrained")[1]
+
+
+def _finish(ax: "Axes", label: str, longest: float) -> None:
+    """What horizontal bars with figures at their ends have in common."""
+    ax.set_xlim(0, 1.15 * longest)
+    ax.set_xlabel(label)
+    ax.grid(axis="x")
+    ax.tick_params(axis="y", length=0)

@@ -1,0 +1,168 @@
+"""Reading records from JSON that may come from anywhere: every field is checked for presence, type and range."""
+
+import dataclasses
+import json
+import math
+from typing import Any, NoReturn, get_args, get_origin
+
+from certivote.methods import METHODS
+from certivote.records import SCHEMA_VERSION
+
+__all__ = ["build", "parse"]
+
+_LONGEST = 1 << 28
+"""Characters of the longest text that is read: a certificate of a million voters has fewer."""
+_LARGEST = 1 << 53
+"""Whole numbers beyond this are no counts, and no floats either."""
+
+_LARGEST_BOUND = 4.0
+"""The second-order bound is four times a probability."""
+
+_POSITIVE = math.ulp(0.0)
+_PROBABILITY = (_POSITIVE, math.nextafter(1.0, 0.0))
+_RANGES: dict[str, tuple[float, float]] = {
+    "delta": _PROBABILITY,
+    "risk_delta": (0.0, 1.0),
+    "prior_weight": (_POSITIVE, 1.0),
+    "risks": (0.0, 1.0),
+    "shares": (0.0, 1.0),
+    "bound": (0.0, _LARGEST_BOUND),
+    "average_bound": (0.0, _LARGEST_BOUND),
+    "holdout_bound": (0.0, 1.0),
+    "alpha": (0.0, math.inf),
+    "beta": (_POSITIVE, math.inf),
+    "log_weights": (-math.inf, 1e-9),
+    "order": (math.nextafter(1.0, 2.0), math.inf),
+    "orders": (math.nextafter(1.0, 2.0), math.inf),
+    "n": (0, _LARGEST),
+    "n_draws": (1, _LARGEST),
+    **dict.fromkeys(
+        (
+            "errors",
+            "risk_draws",
+            "draw",
+            "deployed",
+            "teaching_rows",
+            "copies",
+            "copies_of_teaching_rows",
+            "holdout_errors",
+        ),
+        (0, _LARGEST),
+    ),
+}
+"""Least and greatest value of a field, whatever record it is in."""
+_CHOICES = {
+    "method": tuple(METHODS),
+    "certified": ("the drawn vote", "the random vote", "the mean vote", "the fixed vote"),
+    "loss": ("plurality", "half-weight"),
+    "constant": ("paper", "exact"),
+    "distribution": ("dirichlet", "categorical"),
+    "kind": ("error", "false alarm"),
+}
+"""Words that a field may hold."""
+
+
+def parse(text: str) -> dict[str, Any]:
+    """A certificate's JSON as an object of the present schema, whichever schema it was written in.
+
+    Raises
+    ------
+    ValueError
+        If the text is not JSON of a certificate, too long or too deep, or of a newer schema.
+    """
+    if len(text) > _LONGEST:
+        raise ValueError(f"Not a certificate: the text has {len(text):,} characters; at most {_LONGEST:,} are read.")
+    try:
+        record = json.loads(text, parse_constant=_refuse_constant)
+    except RecursionError:
+        raise ValueError("Not a certificate: the JSON is nested too deeply.") from None
+    except ValueError as error:
+        raise ValueError(f"Not a certificate: the text is not JSON ({error}).") from error
+    if not isinstance(record, dict) or "schema_version" not in record:
+        raise ValueError("Not a certificate: the JSON has no schema_version.")
+    if not isinstance(record.get("parts"), list) or not record["parts"]:
+        raise ValueError("Not a certificate: 'parts' must be a list of at least one.")
+    if record["schema_version"] == 1:
+        record = _from_version_1(record)
+    if record["schema_version"] == 2:
+        record = {**record, "schema_version": 3, "by_class": []}
+    if record["schema_version"] != SCHEMA_VERSION:
+        raise ValueError(
+            f"The certificate has schema version {record['schema_version']}; this certivote reads versions 1 to "
+            f"{SCHEMA_VERSION}. Install the version of certivote that wrote it, or a newer one."
+        )
+    return record
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a number that a certificate may hold")
+
+
+def _from_version_1(record: dict[str, Any]) -> dict[str, Any]:
+    """Version 1 had one hyper-prior, one order, one draw and no digests."""
+    order = record.get("order")
+    newer = {
+        "prior_weight": 1.0,
+        "order": order,
+        "draw": 0,
+        "certified_digest": "",
+        "teaching_digest": "",
+        "votes_digest": "",
+    }
+    parts = []
+    for part in record["parts"]:
+        if not isinstance(part, dict):
+            raise ValueError("Not a certificate: 'parts' must hold objects.")
+        payments = [{"what": "weights", "nats": part.get("penalty")}, {"what": "rest", "nats": part.get("confidence")}]
+        parts.append({**part, **newer, "payments": payments})
+    return {
+        **record,
+        "schema_version": 2,
+        "orders": [] if order is None else [order],
+        "n_draws": 1,
+        "gamma_atoms": [],
+        "gamma_scales": [],
+        "prior": "given",
+        "choices": [],
+        "parts": parts,
+    }
+
+
+def build(kind: type[Any], record: Any, where: str) -> Any:
+    """An instance of a dataclass from a parsed JSON object, every field checked for presence, type and range."""
+    if not isinstance(record, dict):
+        raise ValueError(f"Not a certificate: {where} must be an object.")
+    fields = {field.name: field for field in dataclasses.fields(kind)}
+    for problem, names in (("lacks", fields.keys() - record.keys()), ("has unknown", record.keys() - fields.keys())):
+        if names:
+            raise ValueError(f"Not a certificate: {where} {problem} {', '.join(sorted(names))}.")
+    for name, choices in _CHOICES.items():
+        if name in fields and record[name] not in choices:
+            raise ValueError(
+                f"Not a certificate: {where}.{name} must be one of {', '.join(choices)}; got {record[name]!r:.80}."
+            )
+    return kind(
+        **{
+            name: _typed(record[name], field.type, f"{where}.{name}", _RANGES.get(name, (-math.inf, math.inf)))
+            for name, field in fields.items()
+        }
+    )
+
+
+def _typed(value: Any, kind: Any, where: str, limits: tuple[float, float]) -> Any:
+    """The value, if JSON can mean it as this type and it lies in its range; ints count as floats, lists as tuples."""
+    if get_origin(kind) is tuple:
+        if not isinstance(value, list):
+            raise ValueError(f"Not a certificate: {where} must be a list.")
+        return tuple(_typed(v, get_args(kind)[0], f"{where}[{i}]", limits) for i, v in enumerate(value))
+    if isinstance(kind, type) and dataclasses.is_dataclass(kind):
+        return build(kind, value, where)
+    kinds = get_args(kind) or (kind,)
+    if type(value) is int and float in kinds and abs(value) <= _LARGEST:
+        value = float(value)
+    if type(value) not in kinds:
+        names = " or ".join("null" if k is type(None) else k.__name__ for k in kinds)
+        raise ValueError(f"Not a certificate: {where} must be of type {names}; got {value!r:.80}.")
+    if type(value) in (int, float) and not (math.isfinite(value) and limits[0] <= value <= limits[1]):
+        raise ValueError(f"Not a certificate: {where} is {value!r:.80}, which is out of its range.")
+    return value

@@ -1,0 +1,117 @@
+"""The report in a real browser: no errors, nothing fetched, a slider that works, and no sideways scrolling."""
+
+import os
+import shutil
+from urllib.parse import urlsplit
+
+import pytest
+from reports import certificate, harmful_fit
+
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+KINDS = ["dis-b", "folds", "three classes", "vacuous", "version 1", "harmful names"]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    api = pytest.importorskip("playwright.sync_api", reason="the package playwright is not installed")
+    program = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+    if program is None:
+        pytest.skip("no Chromium was found: install the package chromium, or set CHROMIUM to the program")
+    with api.sync_playwright() as driver:
+        started = driver.chromium.launch(executable_path=program, args=FLAGS)
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def visit(browser, tmp_path):
+    """Open a report at a width; what went wrong and what was asked for is in ``page.complaints`` and ``.asked``."""
+
+    def go(made, width=1280, **options):
+        made.report(tmp_path / "report.html", **options)
+        page = browser.new_page(viewport={"width": width, "height": 800})
+        page.complaints, page.asked = [], []
+        page.on("console", lambda message: page.complaints.append(message.text))
+        page.on("pageerror", lambda error: page.complaints.append(str(error)))
+        page.on("dialog", lambda dialog: (page.complaints.append(dialog.message), dialog.dismiss()))
+        page.on("request", lambda request: page.asked.append(request.url))
+        page.goto((tmp_path / "report.html").as_uri())
+        return page
+
+    return go
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_errors_and_nothing_is_fetched(kind, visit):
+    page = visit(certificate(kind))
+    assert page.complaints == []
+    assert {urlsplit(url).scheme for url in page.asked} <= {"file", "data"}
+    assert len([url for url in page.asked if url.startswith("file:")]) == 1
+
+
+def test_the_slider_changes_the_figure_and_comes_back(visit):
+    page = visit(certificate("dis-b"))
+    promised = page.inner_text("#delta-bound")
+    marker = "e => [parseFloat(e.style.left), parseFloat(e.style.bottom)]"
+    place = page.locator("#delta-marker").evaluate(marker)
+    assert page.inner_text("#delta-status") == "This is the promise."
+    page.locator("#delta").focus()
+    page.keyboard.press("Home")
+    assert page.inner_text("#delta-bound") != promised
+    assert page.inner_text("#delta-status") == "Not promised."
+    moved = page.locator("#delta-marker").evaluate(marker)
+    assert moved[0] < place[0]
+    assert moved[1] > place[1]  # less delta, a larger bound
+    page.click("#delta-back")
+    assert page.inner_text("#delta-bound") == promised
+    assert page.locator("#delta-marker").evaluate(marker) == place
+    assert page.complaints == []
+
+
+@pytest.mark.parametrize("width", [320, 390, 1280])
+@pytest.mark.parametrize("kind", KINDS)
+def test_nothing_overflows(kind, width, visit):
+    page = visit(certificate(kind), width, title="A_name_without_any_space_" * 6)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    beyond = """Array.from(document.querySelectorAll("main *, header *, footer"))
+        .filter(e => e.getBoundingClientRect().right > innerWidth + 1).map(e => e.outerHTML.slice(0, 80))"""
+    assert page.evaluate(beyond) == []
+
+
+def test_the_bars_are_as_long_as_their_numbers(visit):
+    made = certificate("dis-b")
+    page = visit(made)
+    width = "e => e.getBoundingClientRect().width"
+    bound = page.locator("section:has(#glance) .k-bound i").first.evaluate(width)
+    seen = page.locator("section:has(#glance) .k-observed i").first.evaluate(width)
+    assert seen / bound == pytest.approx(made.parts[0].errors / made.parts[0].n / made.bound, rel=0.02)
+
+
+def test_harmful_names_do_nothing(visit):
+    clf = harmful_fit()
+    names = list(clf.classes_)
+    page = visit(clf.certificate_, title=names[0], command=names[1], truth=names, answers=names[::-1])
+    assert page.complaints == []
+    assert page.locator("script").count() == 2
+    assert page.locator("img").count() == 0
+    assert page.locator("h1").inner_text() == names[0]
+
+
+def test_dark_and_light_differ_and_print_hides_the_slider(visit):
+    page = visit(certificate("dis-b"))
+    colour = "getComputedStyle(document.body).backgroundColor"
+    page.emulate_media(color_scheme="light")
+    light = page.evaluate(colour)
+    page.emulate_media(color_scheme="dark")
+    assert page.evaluate(colour) != light
+    assert page.locator("#delta").is_visible()
+    page.emulate_media(media="print")
+    assert not page.locator("#delta").is_visible()
