@@ -212,8 +212,9 @@ def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 
 def complain(message: str) -> None:
-    """A line on standard error."""
-    typer.echo(f"certivote: {message}", err=True)
+    """A line on standard error; what cannot be printed, such as a file may bring, is written as an escape."""
+    plain = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in message)
+    typer.echo(f"certivote: {plain}", err=True)
 
 
 def fail(message: str) -> NoReturn:
