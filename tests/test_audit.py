@@ -160,6 +160,21 @@ def test_other_data_another_model_and_mixed_parts_are_caught():
     assert {"parts", "size"} <= failures(clf.certificate_, copied, X, y)
 
 
+def test_thresholds_taken_from_the_certified_rows_are_caught():
+    X, y = data()
+    taken = list(zip(X.min(axis=0).tolist(), X.max(axis=0).tolist(), strict=True))
+    with pytest.warns(UserWarning, match="is exactly that of the certified rows"):
+        clf = CertifiedVoteClassifier("dis-r", Stumps(ranges=taken), "none", random_state=0).fit(X, y)
+    assert failures(clf.certificate_, clf, X, y) == {"voters fixed beforehand"}
+    known = [(0.0, 10.0 ** np.ceil(np.log10(high))) for _, high in taken]
+    clf = CertifiedVoteClassifier("dis-r", Stumps(ranges=known), "none", random_state=0).fit(X, y)
+    assert failures(clf.certificate_, clf, X, y) == set()
+    # Ends that few digits can say are reached by honest declarations too.
+    coded = np.round(X)
+    whole = list(zip(coded.min(axis=0).tolist(), coded.max(axis=0).tolist(), strict=True))
+    assert not Stumps(ranges=whole[:2]).doubt(coded[:, :2])
+
+
 def test_data_without_a_model_are_refused():
     with pytest.raises(ValueError, match="with the model"):
         verify(fitted().certificate_, None, *data())

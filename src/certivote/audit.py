@@ -108,7 +108,10 @@ def _against_data(certificate: Certificate, model: CertifiedVoteClassifier, X: A
         yield Check(
             name, same, f"{len(rows):,} rows and labels, digest {'as recorded' if same else 'OTHER than recorded'}"
         )
-    votes = model.voters_.votes(_safe_indexing(X, fold.certify))
+    certified = _safe_indexing(X, fold.certify)
+    doubt = model._voter_set().doubt(certified)
+    yield Check("voters fixed beforehand", not doubt, doubt or "nothing in the certified rows speaks against it")
+    votes = model.voters_.votes(certified)
     gone = len(sample.alpha) - votes.n_voters
     if gone > 0:
         yield Check("voters", True, f"the model is slim, {gone:,} of weight 0 are gone: their votes cannot be compared")

@@ -79,7 +79,7 @@ def prepare(
         teach_share, reason = choose_teach_share(pilot, X, y, classes, order, loss, delta, rng)
         choices.append(reason)
     folds = make_folds(order, split, 0.5 if teach_share is None else teach_share)
-    for message in _worries(voters, classes, y, folds):
+    for message in _worries(voters, classes, X, y, folds):
         warnings.warn(message, UserWarning, stacklevel=5)
     keys = row_keys(X)
     taught, ballots = [], []
@@ -148,11 +148,12 @@ def _check(voters: VoterSet, methods: Sequence[str], classes: NDArray[Any], spli
         )
 
 
-def _worries(voters: VoterSet, classes: NDArray[Any], y: NDArray[Any], folds: tuple[Fold, ...]) -> list[str]:
+def _worries(voters: VoterSet, classes: NDArray[Any], X: Any, y: NDArray[Any], folds: tuple[Fold, ...]) -> list[str]:
     """What is allowed but probably not meant."""
     if not voters.needs_rows:
         if not len(folds[0].teach):
-            return []
+            doubt = voters.doubt(X)
+            return [doubt] if doubt else []
         return [
             f"{type(voters).__name__} needs no teaching rows, so the split only sets rows aside: "
             "split='none' certifies on all of them."

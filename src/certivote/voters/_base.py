@@ -81,6 +81,10 @@ class VoterSet(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
         """Classes that the voters may vote for whatever they are taught."""
         return []
 
+    def doubt(self, X: Any) -> str:
+        """What in the certified rows speaks against voters that are said to be fixed without them; empty if nothing."""
+        return ""
+
     def pilot(self) -> "VoterSet | None":
         """Voters whose errors fall with the number of rows much as theirs do, and that are quick to teach."""
         return None

@@ -48,6 +48,20 @@ class Stumps(VoterSet):
     def needs_rows(self) -> bool:
         return self.ranges is None
 
+    def doubt(self, X: NDArray[np.float64]) -> str:
+        if self.ranges is None or np.shape(self.ranges) != (X.shape[1], 2):
+            return ""
+        for f, ends in enumerate(np.asarray(self.ranges, dtype=float).tolist()):
+            # Ends such as 100 or 17.5 are often reached; with more digits, they are those of a sample.
+            odd = all(float(f"{end:.3g}") != end for end in ends)
+            if odd and ends[0] == X[:, f].min() and ends[1] == X[:, f].max():
+                return (
+                    f"The declared range of feature {f}, {ends[0]!r} to {ends[1]!r}, is exactly that of the certified "
+                    "rows. Ranges that were taken from these rows void the certificate: declare what is known without "
+                    "them, or leave ranges out and let teaching rows set them (split='single')."
+                )
+        return ""
+
     def teach(self, X: Any, y: NDArray[Any], classes: NDArray[Any], rng: np.random.Generator) -> "_TaughtStumps":
         if not 1 <= self.n_thresholds <= 255:
             raise ValueError(f"n_thresholds must lie between 1 and 255; got {self.n_thresholds}.")
