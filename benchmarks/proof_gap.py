@@ -20,8 +20,10 @@ from flint import arb, ctx, fmpq
 from rich.progress import track
 
 from certivote import recompute
+from certivote.ball_maths import BITS, kl_limit_holds
 from certivote.certificate import Certificate, Sample
-from certivote.certify import Plan, _assemble, _Attempt, _Evidence, _Learned, _payments, _penalty
+from certivote.certify import Plan, _assemble, _Attempt, _Learned, _payments, _penalty
+from certivote.evidence import Evidence
 from certivote.forms import BinomialForm, CForm
 from certivote.maths import dirichlet
 from certivote.maths.occam import Gamma
@@ -70,7 +72,9 @@ def random_certificate(rng: np.random.Generator) -> Certificate:
         orders=orders,
         n_draws=int(rng.choice([1, 1, 5, 100])),
     )
-    return _assemble(plan, [_random_sample(plan, rng) for _ in range(parts)], np.array(["no", "yes"]), ())
+    samples = [_random_sample(plan, rng) for _ in range(parts)]
+    deployed = int(np.argmin([sample.bound for sample in samples]))
+    return _assemble(plan, samples, deployed, (), np.array(["no", "yes"]), ())
 
 
 def _random_sample(plan: Plan, rng: np.random.Generator) -> Sample:
@@ -94,7 +98,7 @@ def _random_sample(plan: Plan, rng: np.random.Generator) -> Sample:
     penalty, confidence = _penalty(method, alpha, beta, log_weights, paid), method.confidence(n, paid)
     bound = method.form.bound(evidence.risks, penalty, confidence, n)
     draw = int(rng.integers(plan.n_draws)) if method.certified == "the drawn vote" else 0
-    attempt = _Attempt(draw, alpha, log_weights, alpha, evidence, paid, penalty, confidence, bound)
+    attempt = _Attempt(draw, alpha, log_weights, None, evidence, paid, penalty, confidence, bound)
     return Sample(
         n=n,
         errors=evidence.errors,
@@ -124,19 +128,19 @@ def _random_sample(plan: Plan, rng: np.random.Generator) -> Sample:
     )
 
 
-def _random_evidence(plan: Plan, n: int, setting: Setting, rng: np.random.Generator) -> _Evidence:
+def _random_evidence(plan: Plan, n: int, setting: Setting, rng: np.random.Generator) -> Evidence:
     method = METHODS[plan.method]
     risk = float(rng.choice([0.0, 1.0, _log_uniform(rng, 1e-4, 1.0), rng.random()], p=[0.1, 0.02, 0.48, 0.4]))
     errors = int(rng.binomial(n, risk))
     if isinstance(method.form, CForm):
         risk *= 0.45  # or the C-bound would mostly not apply
-        return _Evidence(errors, (risk, float(rng.random() * 2.0 * risk * (1.0 - risk))))
+        return Evidence(errors, (risk, float(rng.random() * 2.0 * risk * (1.0 - risk))))
     if method.certified == "the mean vote":
-        return _Evidence(errors, (risk,))
+        return Evidence(errors, (risk,))
     if method.certified == "the random vote":
         simulated = rng.random() < 0.5
-        return _Evidence(None, (risk,), 200_000 if simulated else 0, 0.01 * setting.delta if simulated else 0.0)
-    return _Evidence(errors, (errors / n,))
+        return Evidence(None, (risk,), 200_000 if simulated else 0, 0.01 * setting.delta if simulated else 0.0)
+    return Evidence(errors, (errors / n,))
 
 
 def _log_uniform(rng: np.random.Generator, low: float, high: float, size: int | None = None):
@@ -146,7 +150,7 @@ def _log_uniform(rng: np.random.Generator, low: float, high: float, size: int | 
 def gaps(certificate: Certificate) -> Iterator[float]:
     """The relative gap of each part's bound, rounded up by at most a third; 1 stands for anything above 1e-8."""
     before = ctx.prec
-    ctx.prec = recompute._BITS
+    ctx.prec = BITS
     try:
         for sample in certificate.parts:
             yield _gap(certificate, sample)
@@ -163,7 +167,7 @@ def _gap(certificate: Certificate, sample: Sample) -> float:
         rate = arb(fmpq(sample.errors, sample.n))
 
         def proves(bound: arb) -> bool:
-            return recompute._kl_inverse(rate, nats / sample.n, bound)
+            return kl_limit_holds(rate, nats / sample.n, bound)
 
     def is_proved(log_gap: float) -> bool:
         return proves(arb(sample.bound) * (1 - arb(10) ** arb(log_gap)))

@@ -192,7 +192,7 @@ def test_informed_weights_weigh_errors_against_the_divergence_from_equal_weights
     right = np.take_along_axis(taught.shares, y[:, None, None], axis=2)[:, :, 0]
     p = np.linspace(1e-4, 1 - 1e-4, 4001)
     wrong = 1.0 - right @ np.stack([p, 1 - p])
-    risk = np.mean(1 / (1 + np.exp(-8.0 * (wrong - 0.5))), axis=0)
+    risk = np.mean(1 / (1 + np.exp(-12.0 * (wrong - 0.5))), axis=0)
     divergence = np.log(2.0) + p * np.log(p) + (1 - p) * np.log(1 - p)
     best = p[np.argmin(risk + 4.0 / n * divergence)]
     weights = informed_weights(taught, np.zeros((n, 1)), y, "plurality", rng())

@@ -162,7 +162,7 @@ def test_a_report_from_the_model_with_test_rows(folder):
     page = Page(out.read_text(encoding="utf-8"))
     assert "Ward 3" in page.words
     assert "of 40 rows, said to have neither taught nor certified" in page.words
-    assert "certivote verify certificate.json --model m.certivote" in page.words
+    assert "certivote verify m.certivote --data TRAINING_DATA" in page.words
 
 
 def test_a_report_from_the_certificate(folder):

@@ -30,7 +30,10 @@ def given_priors(prior: Any, n_voters: int) -> tuple[HyperPrior, ...]:
     if isinstance(prior, str):
         values = [1.0 / n_voters if value is None else value for value in _GRID.values()]
         return tuple(HyperPrior(np.full(n_voters, value), 1.0 / len(values)) for value in values)
-    beta = np.asarray(prior, dtype=float)
+    try:
+        beta = np.asarray(prior, dtype=float)
+    except OverflowError as error:
+        raise ValueError("prior must be positive, from 1e-6 to 1e6; got a whole number beyond the floats.") from error
     if beta.ndim > 0 and beta.shape != (n_voters,):
         raise ValueError(
             f"prior must be a number or hold one number a voter, {n_voters} in all; got shape {beta.shape}."

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from study import Count, Row, verdict
 
-from certivote.experiments._figures import _STYLE
+from certivote.figure_style import STYLE
 
 COLOURS = {"honest": "#0072b2", "adversarial": "#e69f00", "control": "#0072b2", "broken": "#d55e00"}
 """Those of Okabe and Ito, which differ to the colour-blind too."""
@@ -17,7 +17,7 @@ def write_figure(sums: dict[Row, Count], folder: Path) -> None:
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    with mpl.rc_context({**_STYLE, "svg.hashsalt": "validity"}):
+    with mpl.rc_context({**STYLE, "svg.hashsalt": "validity"}):
         figure = Figure(figsize=(10.5, 6.4), layout="constrained")
         left, right = figure.subplots(1, 2, width_ratios=[1.25, 1.0])
         _kept(left, {row: count for row, count in sums.items() if row.part in ("honest", "adversarial")})

@@ -83,6 +83,20 @@ def fitting(noise, classes, n, options):
     return trial
 
 
+def stating(noise, classes, n, options):
+    """Fit, and compare the statement about a class that is the furthest from being true with its bound."""
+
+    def trial(rng):
+        truth = world(noise, classes)
+        X, y = truth.sample(n, rng)
+        seed = int(rng.integers(2**31))
+        if len(np.unique(y)) < 2:
+            return []  # refused
+        return [truth.worst_statement(CertifiedVoteClassifier(**options, random_state=seed).fit(X, y))]
+
+    return trial
+
+
 def case(method, setting, noise, classes, n, options, part="honest"):
     """A case of fits; with several parts, a second row for the average."""
     words = "pure noise" if noise == PURE[classes] else f"label noise {noise:g}"
@@ -192,6 +206,24 @@ def options_of_all_kinds():
         yield name, "forest, split single", {"voters": GROVE, "split": "single", "prior": 0.5}
 
 
+def by_class():
+    """The second promise of a certificate: all statements about classes at once."""
+    for name, method in METHODS.items():
+        for classes, split in ((2, "none"), (2, "single"), (3, "single"), (3, 3)):
+            if classes == 3 and method.two_classes:
+                continue
+            n = 4 * rows_in(split)  # a class has its share of them
+            options = {
+                "method": name,
+                "delta": DELTA,
+                "voters": voters_for(split, classes),
+                "split": split,
+                "prior": 0.5,
+            }
+            row = Row("honest", name, f"{named(split)}: by class", f"{classes} classes, pure noise", n, DELTA)
+            yield Case((row,), runs_of(name, options), stating(PURE[classes], classes, n, options))
+
+
 def automatic():
     yield case("auto", "split none, prior grid", PURE[2], 2, 23, ON_STUMPS)
     for split in ("single", "cross", 3):
@@ -211,4 +243,5 @@ def honest_cases():
     yield from something_to_learn()
     for name, setting, options in options_of_all_kinds():
         yield case(name, setting, PURE[2], 2, rows_in(options["split"]), options)
+    yield from by_class()
     yield from automatic()

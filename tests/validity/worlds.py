@@ -39,11 +39,28 @@ class World:
         part = certificate.parts[number]
         drawn = certificate.certified == "the drawn vote"
         weights = fixed_point(np.array(part.log_weights)) if drawn else np.array(part.alpha)
-        masses = voters.votes(self.X).masses(weights)
+        return self.risk_of(self._right(certificate, voters.votes(self.X).masses(weights), classes))
+
+    def worst_statement(self, clf):
+        """Bound and truth of the statement about a class that is the furthest from being true."""
+        certificate = clf.certificate_
+        masses = clf.voters_.votes(self.X).masses(clf.weights_)
+        right, answers = self._right(certificate, masses, clf.classes_), clf.classes_[masses.argmax(axis=1)]
+        joint = self.p[:, None] * self.chances
+        pairs = []
+        for entry in certificate.by_class:
+            own = int(entry.label)
+            among = joint[:, own] if entry.kind == "error" else joint.sum(axis=1) - joint[:, own]
+            wrong = 1.0 - right[:, own] if entry.kind == "error" else answers == own
+            pairs.append((entry.bound, float(among @ wrong / among.sum())))
+        return max(pairs, key=lambda pair: pair[1] - pair[0])
+
+    def _right(self, certificate, masses, classes):
+        """Probability of being right in each case, if the truth is the class of the column."""
         rule = right_in_the_mean if certificate.certified == "the random vote" else right_or_wrong
         right = np.zeros_like(self.chances)
         right[:, classes] = rule(masses, certificate.loss)  # a class that the voters never saw is an error
-        return self.risk_of(right)
+        return right
 
 
 def right_or_wrong(masses, loss):
