@@ -14,7 +14,7 @@ from scipy.special import softmax
 from scipy.stats import beta
 from sklearn.ensemble import RandomForestClassifier
 
-from certivote import CertifiedVoteClassifier
+from certivote import CertifiedVoteClassifier, verify
 from certivote.certificate import Certificate
 from certivote.datasets import DATASETS, load
 
@@ -308,6 +308,7 @@ def test_a_subset_can_be_widened_and_a_method_named_twice_is_run_once(made, tmp_
     files = {path.name: Certificate.from_json(path.read_text()) for path in (tmp_path / "certificates").iterdir()}
     assert sorted(files) == ["fast-haberman-0-dis-r.json", "fast-haberman-0-fo.json"]
     assert files["fast-haberman-0-dis-r.json"].bound == fresh["dis-r"].own_bound
+    assert all(check.passed for certificate in files.values() for check in verify(certificate))
 
 
 def test_two_processes_share_a_folder(made, tmp_path, start):
