@@ -281,3 +281,31 @@ def test_soft_votes_of_sure_groups_are_dense_votes():
     np.testing.assert_allclose(soft.against(labels).forward(weights), dense.against(labels).forward(weights))
     gradient = rng().normal(size=(9, 3))
     np.testing.assert_allclose(soft.by_class().adjoint(gradient), dense.by_class().adjoint(gradient))
+
+
+def test_voters_that_are_always_sure_do_not_push_the_others_out():
+    # Ten groups that are right in three of four rows, shares 0.3 and 0.7, and err independently; one that is always sure
+    # and right in 85 %. Together the ten are better than it by far, though their margins are narrow.
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=4000)
+    right = rng.random((len(y), 10)) < 0.75
+    unsure = np.where(right, 0.7, 0.3)
+    sure = (rng.random((len(y), 1)) < 0.85).astype(float)
+    own = np.concatenate([unsure, sure], axis=1)
+    shares = np.empty((len(y), 11, 2))
+    shares[np.arange(len(y)), :, y], shares[np.arange(len(y)), :, 1 - y] = own, 1.0 - own
+    taught = Unseen(SoftVotes(shares))
+    weights = informed_weights(taught, np.zeros((len(y), 1)), y, "plurality", rng)
+    errors = np.mean(own @ weights <= 0.5)
+    assert errors < 0.8 * np.mean(sure == 0.0)
+    assert weights[:10].sum() > 0.5
+
+
+class Unseen:
+    """Voters whose votes in rehearsal are given."""
+
+    def __init__(self, votes):
+        self._votes = votes
+
+    def rehearse(self, X, y, rows):
+        return Rehearsal(SoftVotes(self._votes.shares[rows]), np.arange(self._votes.n_voters))
