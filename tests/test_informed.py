@@ -284,8 +284,8 @@ def test_soft_votes_of_sure_groups_are_dense_votes():
 
 
 def test_voters_that_are_always_sure_do_not_push_the_others_out():
-    # Ten groups that are right in three of four rows, shares 0.3 and 0.7, and err independently; one that is always sure
-    # and right in 85 %. Together the ten are better than it by far, though their margins are narrow.
+    # Ten groups are right in three of four rows, shares 0.3 and 0.7, and err independently; one is always sure and
+    # right in 85 %. Together the ten are better than it by far, though their margins are narrow.
     rng = np.random.default_rng(0)
     y = rng.integers(2, size=4000)
     right = rng.random((len(y), 10)) < 0.75
