@@ -1,5 +1,6 @@
 """Formulas as MathML, written when the site is built: browsers draw it themselves, so no script or font is fetched."""
 
+import re
 from typing import Any
 
 from docutils import nodes
@@ -16,11 +17,14 @@ _SAME = {
     r"\tfrac": r"\frac",
 }
 
+_NAME = re.compile(r"(<mi>ln</mi>)(?!<mo[^>]*>&#x00028;)")
+
 
 def _mathml(latex: str, display: str) -> str:
     for unknown, known in _SAME.items():
         latex = latex.replace(unknown, known)
-    return convert(latex, display=display)
+    # Browsers leave no room after the name of a function that has no parentheses.
+    return _NAME.sub(r'\1<mspace width="0.167em" />', convert(latex, display=display))
 
 
 def _inline(translator: Any, node: nodes.math) -> None:
