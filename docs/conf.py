@@ -1,7 +1,7 @@
 """The documentation site: ``make docs``."""
 
 import sys
-from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path
 
 from certivote import __version__
@@ -20,7 +20,7 @@ templates_path: list[str] = []
 html_theme = "furo"
 html_title = f"certivote {version}"
 # The second folder holds a font with which every browser sets formulas alike.
-html_static_path = ["_static", str(files("ziamath") / "fonts")]
+html_static_path = ["_static", str(Path(find_spec("ziamath").origin).parent / "fonts")]
 html_css_files = ["certivote.css"]
 html_math_renderer = "mathml"
 html_copy_source = False

@@ -41,7 +41,12 @@ def main() -> None:
     print(f"\nCertified: at most {percent_up(certificate.bound)}.")
     print(f"New customers from the same source: {new:.2%}.  In a recession: {later:.2%}, which nobody has promised.")
 
-    names = ["seen on\ncertified rows", "certified:\nat most", "new customers,\nsame source", "new customers,\nrecession"]
+    names = [
+        "seen on\ncertified rows",
+        "certified:\nat most",
+        "new customers,\nsame source",
+        "new customers,\nrecession",
+    ]
     values = [sample.risks[0], certificate.bound, new, later]
     ax = new_axes()
     ax.grid(axis="y")

@@ -40,7 +40,9 @@ def main() -> None:
     for j in np.argsort(-clf.weights_)[:5]:
         print(f"  {list(fitted)[j]:<22} {clf.weights_[j]:6.1%}")
 
-    anew = CertifiedVoteClassifier("dis-b", list(members.values()), random_state=0).fit(X[order[:6_000]], y[order[:6_000]])
+    anew = CertifiedVoteClassifier("dis-b", list(members.values()), random_state=0).fit(
+        X[order[:6_000]], y[order[:6_000]]
+    )
     print("\nThe same, unfitted, on 6,000 rows: half of them teach, the others certify.")
     print(f"At most {percent_up(anew.certificate_.bound)}, {anew.certificate_.deployed_part.errors} errors seen.")
     save(plot_certificate(clf.certificate_), path)

@@ -1,4 +1,4 @@
-"""A medical screening decision: is it certified that a vote does better than a biopsy for everyone, or for no one?
+"""A medical screening decision: when is a vote certified to cost less than a biopsy for everyone, or for no one.
 
 The certificate by class bounds two rates at once: of missed malignant tumours, and of needless alarms. Unlike the error
 over all cases, they do not depend on how frequent malignant tumours are, as long as the tumours of each kind look the
@@ -27,7 +27,9 @@ def main() -> None:
     missed, needless = rates["malignant"], rates["benign"]
     print("\nWith 95 % confidence, both of these hold:")
     print(f"  missed malignant tumours:  at most {percent_up(missed.bound)} (seen: {missed.errors} of {missed.n})")
-    print(f"  needless alarms:           at most {percent_up(needless.bound)} (seen: {needless.errors} of {needless.n})")
+    print(
+        f"  needless alarms:           at most {percent_up(needless.bound)} (seen: {needless.errors} of {needless.n})"
+    )
 
     prevalence = np.linspace(0.0, 1.0, 1001)
     by_vote = prevalence * missed.bound * MISSED + (1 - prevalence) * needless.bound * NEEDLESS

@@ -7,6 +7,8 @@ from sphinx.errors import ExtensionError
 from typer.cli import app as typer_app
 from typer.testing import CliRunner
 
+from certivote.files import write_whole
+
 
 def _write(app: Sphinx) -> None:
     arguments = ["certivote.cli", "utils", "docs", "--name", "certivote"]
@@ -18,7 +20,7 @@ def _write(app: Sphinx) -> None:
     page = Path(app.srcdir, "_generated", "verbs.md")
     page.parent.mkdir(exist_ok=True)
     if not page.exists() or page.read_text(encoding="utf-8") != text:
-        page.write_text(text, encoding="utf-8")
+        write_whole(page, text.encode())
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
