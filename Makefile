@@ -45,7 +45,7 @@ format: $(VENV)/.dev
 
 # The site, in docs/_build/html. It needs no network and loads nothing from elsewhere; a warning is an error.
 docs: $(VENV)/.docs
-	$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build/html
+	$(BIN)/python -m sphinx -q -E -W --keep-going -b html docs docs/_build/html
 	@echo "The site is docs/_build/html/index.html."
 
 # Simulations in which the truth is known and violations of the guarantee are counted: docs/validity.md. It goes on

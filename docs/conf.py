@@ -24,6 +24,8 @@ html_static_path = ["_static", str(Path(find_spec("ziamath").origin).parent / "f
 html_css_files = ["certivote.css"]
 html_math_renderer = "mathml"
 html_copy_source = False
+smartquotes = False  # --option stays as it is typed
+strip_signature_backslash = True  # names such as classes_ keep their last letter
 html_theme_options = {"top_of_page_buttons": []}
 
 myst_enable_extensions = ["dollarmath", "deflist", "colon_fence"]
