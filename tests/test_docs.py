@@ -94,6 +94,33 @@ def test_commands_of_a_page_end_well(page, folder):
         assert result.exit_code == 0, f"certivote {shlex.join(arguments)}: {result.output}"
 
 
+def test_links_of_the_readme_lead_somewhere():
+    links = re.findall(r"\]\(([^):#]+)", (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert len(links) > 5
+    assert [link for link in links if not (ROOT / link).exists()] == []
+
+
+def test_pitfalls_name_rows_of_the_simulations():
+    pitfalls = (ROOT / "docs" / "pitfalls.md").read_text(encoding="utf-8")
+    named = [
+        name for group in re.findall(r"\(Rows? (\*.*?\*)\.\)", pitfalls, re.DOTALL) for name in group.split("*")[1::2]
+    ]
+    simulated = (ROOT / "docs" / "validity.md").read_text(encoding="utf-8")
+    assert len(named) > 10
+    assert [name for name in named if f"| {' '.join(name.split())}" not in simulated] == []
+
+
+def test_pictures_can_be_drawn_again(monkeypatch, tmp_path):
+    path = ROOT / "docs" / "pictures.py"
+    pictures = importlib.util.module_from_spec(spec := importlib.util.spec_from_file_location("pictures", path))
+    spec.loader.exec_module(pictures)
+    committed = sorted(picture.name for picture in pictures.IMAGES.glob("choosing-*.png"))
+    monkeypatch.setattr(pictures, "IMAGES", tmp_path)
+    with mpl.rc_context():
+        pictures.main()
+    assert sorted(picture.name for picture in tmp_path.iterdir()) == committed
+
+
 def test_most_blocks_are_run():
     skipped = [found for page in PAGES for found in BLOCK.findall(page.read_text(encoding="utf-8")) if found[0]]
     assert len(skipped) <= 1
