@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # Two test processes on two cores: more threads in each would only wait for one another.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
 
-.PHONY: demo test browser lint format validity proof-gap benchmarks tightness reproduce clean
+.PHONY: demo test browser lint format docs validity proof-gap benchmarks tightness reproduce clean
 
 $(VENV)/.core: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -14,6 +14,10 @@ $(VENV)/.core: pyproject.toml
 
 $(VENV)/.dev: $(VENV)/.core
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	touch $@
+
+$(VENV)/.docs: $(VENV)/.core
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
 	touch $@
 
 # The main job on two datasets that ship with scikit-learn.
@@ -38,6 +42,11 @@ lint: $(VENV)/.dev
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+# The site, in docs/_build/html. It needs no network and loads nothing from elsewhere; a warning is an error.
+docs: $(VENV)/.docs
+	$(BIN)/python -m sphinx -q -E -W --keep-going -b html docs docs/_build/html
+	@echo "The site is docs/_build/html/index.html."
 
 # Simulations in which the truth is known and violations of the guarantee are counted: docs/validity.md. It goes on
 # where it was interrupted, and starts over when the code has changed.
@@ -67,4 +76,4 @@ reproduce: $(VENV)/.dev
 	$(BIN)/certivote reproduce --protocol fast --protocol paper --jobs 2 --out benchmarks/results
 
 clean:
-	rm -rf $(VENV) build dist
+	rm -rf $(VENV) build dist docs/_build docs/_generated
