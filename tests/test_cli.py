@@ -1,4 +1,5 @@
 import csv
+import importlib
 import json
 import subprocess
 import sys
@@ -137,6 +138,15 @@ def test_a_missing_folder_is_noticed_before_the_work(table, tmp_path):
     result = run("fit", table, "--target", "diagnosis", "--out", tmp_path / "nowhere" / "c.json")
     assert result.exit_code == 1
     assert "does not exist" in result.output
+
+
+def test_a_missing_package_is_noticed_before_the_work(table, tmp_path, monkeypatch):
+    fit = importlib.import_module("certivote.cli._fit")
+    monkeypatch.setattr(fit, "find_spec", lambda name: None)
+    monkeypatch.setattr(fit, "on_table", None)
+    result = run("fit", table, "--target", "diagnosis", "--model", tmp_path / "m.certivote")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "--model: saving needs the package skops: install certivote[persist]." in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """``certivote fit``."""
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -20,6 +21,7 @@ from certivote.cli._shared import (
     TeachShare,
     Voters,
     check_folder,
+    fail,
     on_table,
     table_voters,
 )
@@ -62,6 +64,8 @@ def fit(
     """
     check_folder("--out", out)
     check_folder("--model", model)
+    if model is not None and find_spec("skops") is None:
+        fail("--model: saving needs the package skops: install certivote[persist].")
     parameters: dict[str, Any] = {
         "method": method,
         "voters": table_voters(voters, method),
@@ -80,9 +84,12 @@ def fit(
     }
     clf = on_table(data, target, drop, lambda X, y: CertifiedVoteClassifier(**parameters).fit(X, y))
     typer.echo(clf.certificate_.to_json() if as_json else f"{clf.certificate_}\n")
-    if out is not None:
-        write_whole(out, f"{clf.certificate_.to_json()}\n".encode())
-        typer.echo(f"Certificate written to {out}.", err=as_json)
-    if model is not None:
-        clf.save(model)
-        typer.echo(f"Classifier written to {model}.", err=as_json)
+    try:
+        if out is not None:
+            write_whole(out, f"{clf.certificate_.to_json()}\n".encode())
+            typer.echo(f"Certificate written to {out}.", err=as_json)
+        if model is not None:
+            clf.save(model)
+            typer.echo(f"Classifier written to {model}.", err=as_json)
+    except OSError as error:
+        fail(str(error))
