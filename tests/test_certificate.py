@@ -1,5 +1,6 @@
 import dataclasses
 import json
+import math
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,8 @@ FOREST = Forest(RandomForestClassifier(n_estimators=20))
 
 def certificate(method="dis-r", split="single", **parameters):
     X, y = load_breast_cancer(return_X_y=True)
-    voters = Stumps(n_thresholds=3, ranges=list(zip(X.min(0), X.max(0), strict=True)) if split == "none" else None)
+    known = [(0.0, 10.0 ** math.ceil(math.log10(high))) for high in X.max(axis=0)]
+    voters = Stumps(n_thresholds=3, ranges=known if split == "none" else None)
     clf = CertifiedVoteClassifier(method, voters, split, random_state=0, **parameters)
     return clf.fit(X, y).certificate_
 

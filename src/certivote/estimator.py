@@ -20,7 +20,7 @@ from certivote.methods import METHODS, Setting
 from certivote.notebook import card
 from certivote.persist import save
 from certivote.prepare import Prepared, prepare
-from certivote.priors import staying_price
+from certivote.priors import as_floats, staying_price
 from certivote.progress import Stage, progress
 from certivote.split import rows_digest
 from certivote.voters import VoterSet, resolve_voters
@@ -251,7 +251,7 @@ class CertifiedVoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         return resolve_voters(self.voters)
 
     def _orders(self) -> tuple[float, ...]:
-        orders = tuple(float(order) for order in np.ravel(self.renyi_order))
+        orders = tuple(as_floats("renyi_order", self.renyi_order).ravel().tolist())
         if not orders or not all(1.0 < order < np.inf for order in orders):
             raise ValueError(
                 "The 'renyi_order' parameter of CertifiedVoteClassifier must be a float in the range (1.0, inf) or a "
@@ -270,7 +270,7 @@ class CertifiedVoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     def _price_list(self) -> Gamma:
         if isinstance(self.gamma, str):
             return staying_price(self.prior if not self._is_informed() else "informed")
-        atoms = np.asarray(self.gamma, dtype=float)
+        atoms = as_floats("gamma", self.gamma)
         if atoms.ndim != 2 or atoms.shape[1] != 2:
             raise ValueError(f"gamma must hold pairs (nats, weight), such as [(5.0, 0.9)]; got {self.gamma!r}.")
         return Gamma.mixture(tuple((nats, weight) for nats, weight in atoms.tolist()))

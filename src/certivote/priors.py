@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from certivote.certify import HyperPrior
 from certivote.maths.occam import Gamma
 
-__all__ = ["describe", "given_priors", "informed_prior", "staying_price"]
+__all__ = ["as_floats", "describe", "given_priors", "informed_prior", "staying_price"]
 
 Array = NDArray[np.float64]
 
@@ -30,10 +30,7 @@ def given_priors(prior: Any, n_voters: int) -> tuple[HyperPrior, ...]:
     if isinstance(prior, str):
         values = [1.0 / n_voters if value is None else value for value in _GRID.values()]
         return tuple(HyperPrior(np.full(n_voters, value), 1.0 / len(values)) for value in values)
-    try:
-        beta = np.asarray(prior, dtype=float)
-    except OverflowError as error:
-        raise ValueError("prior must be positive, from 1e-6 to 1e6; got a whole number beyond the floats.") from error
+    beta = as_floats("prior", prior)
     if beta.ndim > 0 and beta.shape != (n_voters,):
         raise ValueError(
             f"prior must be a number or hold one number a voter, {n_voters} in all; got shape {beta.shape}."
@@ -64,3 +61,11 @@ def describe(prior: Any) -> str:
     if np.ndim(prior) == 0:
         return f"Dirichlet with parameter {float(prior):g} for every voter"
     return "Dirichlet with given parameters"
+
+
+def as_floats(name: str, value: Any) -> NDArray[np.float64]:
+    """A parameter as an array of numbers, if it is that."""
+    try:
+        return np.asarray(value, dtype=float)
+    except (OverflowError, TypeError, ValueError) as error:
+        raise ValueError(f"{name} must hold numbers; got {value!r}.") from error
