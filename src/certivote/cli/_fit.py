@@ -83,13 +83,14 @@ def fit(
         "verbose": True,
     }
     clf = on_table(data, target, drop, lambda X, y: CertifiedVoteClassifier(**parameters).fit(X, y))
-    typer.echo(clf.certificate_.to_json() if as_json else f"{clf.certificate_}\n")
     try:
         if out is not None:
             write_whole(out, f"{clf.certificate_.to_json()}\n".encode())
-            typer.echo(f"Certificate written to {out}.", err=as_json)
         if model is not None:
             clf.save(model)
-            typer.echo(f"Classifier written to {model}.", err=as_json)
     except OSError as error:
         fail(str(error))
+    typer.echo(clf.certificate_.to_json() if as_json else f"{clf.certificate_}\n")
+    for what, path in (("Certificate", out), ("Classifier", model)):
+        if path is not None:
+            typer.echo(f"{what} written to {path}.", err=as_json)
