@@ -254,7 +254,7 @@ def broken_cases():
         yield from pair("dis-b", setting, noise, 20, 200, thresholds_from_certified_rows(choose))
     setting = "delta chosen afterwards (its mean is shown)"
     yield from pair("holdout", setting, noise, 20, 4000, level_afterwards(20), delta=mean_level_stated(20))
-    control = ("best of 20 models, paid", 100, best_of_models(20, True, "holdout"))
+    control = ("best of 20 models, paid", 500, best_of_models(20, True, "holdout"))
     yield from pair("holdout", "best of 20 models", noise, 20, 100, best_of_models(20, False, "holdout"), control)
     yield from pair("all ten", "best of ten methods", noise, 20, 60, best_of_methods)
     control = ("one look at the bound", 20_000, collected_until_good(200, 200))
