@@ -29,7 +29,8 @@ and ends in an error if a promise is not kept.
 HONEST = """## As intended
 
 Every method with every split, loss, constant and solver that makes a difference to it, and the options. *average*: the
-promise of a certificate with several parts on the average of their votes. *by class*: its promise on all classes at once. {summary}
+promise of a certificate with several parts on the average of their votes. *by class*: its promise on all classes at
+once. {summary}
 """
 
 ADVERSARIAL = """## Adversaries
