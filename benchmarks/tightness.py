@@ -163,10 +163,11 @@ def report(rows: list[dict[str, str]]) -> str:
     runs = {
         name: [sum((row["dataset"], row["what"]) == (name, what) for row in rows) for what in RUNS] for name in DATASETS
     }
+    paired = [name for name, counts in runs.items() if counts[0] > 0]
     names = [name for name, counts in runs.items() if min(counts) > 0]
     if not names:
         return "No dataset has all its runs.\n"
-    paper = {name: {method: published()["bound", name, method][0] / 100.0 for method in METHODS} for name in names}
+    paper = {name: {method: published()["bound", name, method][0] / 100.0 for method in METHODS} for name in paired}
     same = [
         (
             name,
@@ -175,7 +176,7 @@ def report(rows: list[dict[str, str]]) -> str:
             paper[name]["dis-r"],
             mean(name, "same voters", "test_error"),
         )
-        for name in names
+        for name in paired
     ]
     held = []
     for name in names:
