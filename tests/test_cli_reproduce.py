@@ -238,6 +238,8 @@ def real_process(tmp_path, *arguments):
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        # Started in the background by a script, the tests themselves may be deaf to interrupts, and hand that down.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
 
 
