@@ -4,6 +4,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+import pandas as pd
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
@@ -12,7 +13,7 @@ from certivote.estimator import CertifiedVoteClassifier
 from certivote.methods import METHODS
 from certivote.progress import progress
 
-__all__ = ["Comparison", "compare"]
+__all__ = ["Comparison", "compare", "run_comparison"]
 
 
 class Comparison(list[dict[str, Any]]):
@@ -39,14 +40,6 @@ class Comparison(list[dict[str, Any]]):
         ]
         return "\n".join([*text, "", self.note])
 
-    def to_frame(self) -> Any:
-        """The rows as a pandas data frame, the note in its ``attrs``."""
-        import pandas as pd
-
-        frame = pd.DataFrame(list(self)).set_index("method")
-        frame.attrs["note"] = self.note
-        return frame
-
 
 def _cell(name: str, value: Any) -> str:
     if name == "bound":
@@ -58,7 +51,7 @@ def _cell(name: str, value: Any) -> str:
 
 def compare(
     X: Any, y: ArrayLike, methods: Sequence[str] | None = None, *, joint: bool = False, **parameters: Any
-) -> Any:
+) -> pd.DataFrame:
     """Fit several methods to the same split, voters and votes, and compare their certificates.
 
     Parameters
@@ -75,9 +68,10 @@ def compare(
 
     Returns
     -------
-    pandas.DataFrame, or Comparison where pandas is not installed
+    pandas.DataFrame
         A row a method: who is certified, the bound, the empirical risk that it starts from, the penalty in nats, and
-        seconds of learning and certifying (the voters are taught once, before).
+        seconds of learning and certifying (the voters are taught once, before). What may be done with several bounds
+        at once is said in ``attrs["note"]``.
 
     Examples
     --------
@@ -87,10 +81,9 @@ def compare(
     2
     """
     comparison = run_comparison(X, y, methods, joint=joint, **parameters)
-    try:
-        return comparison.to_frame()
-    except ImportError:
-        return comparison
+    table = pd.DataFrame(list(comparison)).set_index("method")
+    table.attrs["note"] = comparison.note
+    return table
 
 
 def run_comparison(

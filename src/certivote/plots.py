@@ -1,9 +1,9 @@
 """Pictures of certificates and comparisons in matplotlib, each drawn on axes that are returned."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from certivote.breakdown import steps, vote_weights
 from certivote.certificate import Certificate
@@ -61,12 +61,12 @@ def plot_certificate(certificate: Certificate, ax: "Axes | None" = None) -> "Axe
     return ax
 
 
-def plot_comparison(table: Any, ax: "Axes | None" = None) -> "Axes":
+def plot_comparison(table: pd.DataFrame, ax: "Axes | None" = None) -> "Axes":
     """Several methods side by side: the empirical risk in full colour, and on to the bound in a pale one.
 
     Parameters
     ----------
-    table : data frame or Comparison
+    table : pandas.DataFrame
         What :func:`certivote.compare` returns.
     ax : matplotlib axes, optional
         Where to draw; new axes by default.
@@ -83,7 +83,9 @@ def plot_comparison(table: Any, ax: "Axes | None" = None) -> "Axes":
     >>> [text.get_text() for text in plot_comparison(table).get_yticklabels()]
     ['dis-r', 'holdout']
     """
-    names, bounds, risks = _columns(table)
+    if not isinstance(table, pd.DataFrame) or not {"bound", "empirical risk"} <= set(table.columns) or table.empty:
+        raise ValueError("table must be what certivote.compare returns, with the columns 'bound' and 'empirical risk'.")
+    names, bounds, risks = list(table.index), table["bound"].to_numpy(), table["empirical risk"].to_numpy()
     with _style():
         from matplotlib.patches import Patch
 
@@ -139,18 +141,6 @@ def plot_weights(certificate: Certificate, ax: "Axes | None" = None) -> "Axes":
         ax.set_title(f"{half:,} of {len(ordered):,} voters hold half of the weight")
         ax.grid(axis="y")
     return ax
-
-
-def _columns(table: Any) -> tuple[list[str], Any, Any]:
-    """Methods, bounds and empirical risks, of a data frame or of rows."""
-    if hasattr(table, "index") and hasattr(table, "columns"):
-        rows: Sequence[dict[str, Any]] = table.reset_index().to_dict("records")
-    else:
-        rows = list(table)
-    if not rows or any(not {"method", "bound", "empirical risk"} <= row.keys() for row in rows):
-        raise ValueError("table must be what certivote.compare returns, with the columns 'bound' and 'empirical risk'.")
-    values = np.array([[row["bound"], row["empirical risk"]] for row in rows])
-    return [str(row["method"]) for row in rows], values[:, 0], values[:, 1]
 
 
 def _style() -> Any:
