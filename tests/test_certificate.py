@@ -87,6 +87,13 @@ def test_a_certificate_cannot_be_changed(any_certificate):
         any_certificate.bound = 0.0
 
 
+def test_a_part_is_shown_without_thousands_of_weights(any_certificate):
+    for part in any_certificate.parts:
+        assert f"bound={part.bound}" in repr(part)
+        assert "alpha" not in repr(part)
+        assert len(repr(part)) < 2000
+
+
 def test_text_states_the_promise_rounded_up(any_certificate):
     text = str(any_certificate)
     assert text.startswith("With 95 % confidence, this classifier is wrong on at most ")

@@ -8,12 +8,13 @@ from typing import get_args
 import numpy as np
 import pytest
 import typer
+from joblib import effective_n_jobs
 from sklearn.datasets import load_breast_cancer
 from typer.testing import CliRunner
 
 from certivote import Certificate
 from certivote.cli import app
-from certivote.cli._shared import MethodName
+from certivote.cli._shared import MethodName, on_table
 from certivote.methods import METHODS
 
 
@@ -43,6 +44,10 @@ def test_fit_prints_and_writes_the_certificate(table, tmp_path):
     assert f"Certificate written to {out}." in result.output
     assert certificate.classes == ("benign", "malignant")
     assert [path.name for path in tmp_path.iterdir()] == ["certificate.json"]
+
+
+def test_the_work_on_a_table_uses_all_processors(table):
+    assert on_table(table, "diagnosis", None, lambda X, y: effective_n_jobs(None)) == effective_n_jobs(-1)
 
 
 def test_fit_passes_its_options_on(table, tmp_path):

@@ -1,6 +1,6 @@
 """The frozen records that a certificate consists of: numbers and words, and no methods."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 __all__ = ["SCHEMA_VERSION", "ClassBound", "Payment", "Record", "Sample"]
 
@@ -86,11 +86,11 @@ class Sample:
     payments: tuple[Payment, ...]
     bound: float
     distribution: str
-    alpha: tuple[float, ...]
-    beta: tuple[float, ...]
+    alpha: tuple[float, ...] = field(repr=False)
+    beta: tuple[float, ...] = field(repr=False)
     prior_weight: float
     order: float | None
-    log_weights: tuple[float, ...]
+    log_weights: tuple[float, ...] = field(repr=False)
     draw: int
     certified_digest: str
     teaching_digest: str

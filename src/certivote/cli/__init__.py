@@ -67,6 +67,7 @@ app.command(
 app.command(
     epilog=_examples(
         "verify certificate.json",
+        "verify patients.certivote --data patients.csv --target outcome",
         "verify certificate.json --model patients.certivote --data patients.csv --target outcome",
     )
 )(verify)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, NoReturn
 
 import typer
+from joblib import parallel_config
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 
@@ -149,10 +150,12 @@ def table_voters(voters: str, method: str) -> Preprocessed:
 
 
 def on_table(path: Path, target: str, drop: list[str] | None, work: Callable[[Any, Any], Any]) -> Any:
-    """Read the file and do the work; bad data and bad parameters end in one line, warnings are shown plainly."""
+    """Read the file and do the work on all processors; bad data and bad parameters end in one line, warnings are shown
+    plainly.
+    """
     try:
         read = read_table(path, target, drop or ())
-        with warnings.catch_warnings(record=True) as caught:
+        with parallel_config("threading", n_jobs=-1), warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", UserWarning)
             result = work(read.X, read.y)
     except TableError as error:
