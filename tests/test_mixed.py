@@ -12,8 +12,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 from certivote import CertifiedVoteClassifier
 from certivote.informed import informed_weights
-from certivote.voters import Mixed, resolve_voters
+from certivote.voters import Mixed, _mixed, resolve_voters
 from certivote.voters._members import FoldedMember, NeighbourMember
+from certivote.voters._scale import KindScaler
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -273,7 +274,25 @@ def test_labels_of_any_type_and_classes_unknown_to_the_teaching_rows():
     assert taught.rehearse(X, 2 * y + 1, np.arange(80)).votes.n_classes == 4
 
 
-def test_a_seed_decides_everything():
+def test_columns_of_one_kind_keep_their_proportions():
+    X = rng().uniform(size=(50, 8)) ** np.arange(1, 9)  # all between 0 and 1, the last mostly near 0
+    X[:, 3] = 0.5
+    scaled = KindScaler().fit_transform(X)
+    assert np.allclose(scaled.mean(axis=0), 0)
+    assert np.allclose((scaled**2).mean(), 1)
+    assert np.allclose(scaled, (X - X.mean(axis=0)) / np.sqrt(X.var(axis=0).mean()))
+
+
+@pytest.mark.parametrize("scales", [[1, 1, 1, 1, 1, 1, 9, 9], [1, 10, 100, 1000, 1, 10, 100, 1000], [0] * 8])
+def test_columns_of_different_kinds_are_standardised(scales):
+    X = rng().uniform(size=(50, 8)) * scales
+    assert np.array_equal(KindScaler().fit_transform(X), StandardScaler().fit_transform(X))
+
+
+@pytest.mark.parametrize("many", [10_000, 20])
+def test_a_seed_decides_everything(many, monkeypatch):
+    monkeypatch.setattr(_mixed, "_MANY", many)
+    monkeypatch.setattr(_mixed, "_LANDMARKS", (5, 8))
     X, y = learnable()
     first, second, other = (Mixed().teach(X, y, np.array([0, 1]), rng(seed)) for seed in (0, 0, 1))
     fresh = rng(9).normal(size=(50, 4))

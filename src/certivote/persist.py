@@ -38,6 +38,7 @@ _TRUSTED = frozenset(
         "certivote.voters._prefit._TaughtList",
         "certivote.voters._preprocessed.Preprocessed",
         "certivote.voters._preprocessed._TaughtPreprocessed",
+        "certivote.voters._scale.KindScaler",
         "certivote.voters._stumps.Stumps",
         "certivote.voters._stumps._TaughtStumps",
         "numpy.dtype",

@@ -10,21 +10,22 @@ from sklearn.impute import SimpleImputer
 from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import OneHotEncoder
 from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
 from certivote.voters._base import Rehearsal, VoterSet, code_type
 from certivote.voters._forest import Forest
 from certivote.voters._members import FoldedMember, NeighbourMember
+from certivote.voters._scale import KindScaler
 from certivote.votes import DenseVotes, SoftVotes
 
 __all__ = ["Mixed"]
 
 _MANY = 10_000
 """Rows from which on the kernel machine is approximated, and beyond twice which no neighbours are remembered."""
-
-
+_LANDMARKS = 500, 2_000
+"""Fewest and most rows by whose likeness the approximated kernel machine sees a row."""
 _SMALL, _HUGE = 1_000_000, 5_000_000
 """Numbers in ``X`` below which boosting runs on one thread, and from which on it comes once."""
 _WIDE = 100
@@ -43,7 +44,8 @@ class Mixed(VoterSet):
     to trust each kind (``prior="informed"``), and nothing is fitted just for that.
 
     Missing values are handled. Columns of 3 to 12 distinct whole numbers are understood as codes of categories by the
-    linear and kernel models, as numbers by the others.
+    linear and kernel models, as numbers by the others. For those and for neighbours, columns are standardised; columns
+    of one kind, such as pixels, are scaled together.
 
     Parameters
     ----------
@@ -81,8 +83,10 @@ class Mixed(VoterSet):
         n = len(codes)
         folds = rng.permutation(n) % min(5 if n < 5_000 else 3, n)
         encoder = _encoder(X)
-        kernel = SVC(C=3.0) if n < _MANY else make_pipeline(Nystroem(n_components=500), RidgeClassifier(0.1))
         seed = int(rng.integers(2**31))
+        landmarks = min(max(n // 15, _LANDMARKS[0]), _LANDMARKS[1])
+        likeness = Nystroem(n_components=landmarks, random_state=seed)
+        kernel = SVC(C=3.0) if n < _MANY else make_pipeline(likeness, RidgeClassifier(0.1))
         boosting = {"early_stopping": False, "random_state": seed}
         # On few rows, the threads of boosting would spend their time waiting for one another.
         with threadpool_limits(1 if X.size < _SMALL else None, user_api="openmp"):
@@ -114,7 +118,7 @@ def _views(X: Any, folds: NDArray[np.intp], rng: np.random.Generator) -> list[ND
 
 
 def _encoder(X: NDArray[np.float64]) -> Any:
-    """Columns with few distinct whole numbers one-hot, the others standardised; missing values filled."""
+    """Columns with few distinct whole numbers one-hot, the others scaled; missing values filled."""
     coded = []
     for column in range(X.shape[1]):
         levels = np.unique(X[:, column])
@@ -133,8 +137,8 @@ def _encoder(X: NDArray[np.float64]) -> Any:
 
 
 def _numbers() -> Any:
-    """Missing values filled by the mean, and every column standardised."""
-    return make_pipeline(SimpleImputer(keep_empty_features=True), StandardScaler())
+    """Missing values filled by the mean, and columns centred and scaled."""
+    return make_pipeline(SimpleImputer(keep_empty_features=True), KindScaler())
 
 
 class _TaughtMixed:
