@@ -10,9 +10,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from certivote import CertifiedVoteClassifier
+from certivote import CertifiedVoteClassifier, load
 from certivote.informed import informed_weights
 from certivote.voters import Mixed, _mixed, resolve_voters
+from certivote.voters._landmarks import LandmarkMachine
 from certivote.voters._members import FoldedMember, NeighbourMember
 from certivote.voters._scale import KindScaler
 
@@ -292,7 +293,7 @@ def test_columns_of_different_kinds_are_standardised(scales):
 @pytest.mark.parametrize("many", [10_000, 20])
 def test_a_seed_decides_everything(many, monkeypatch):
     monkeypatch.setattr(_mixed, "_MANY", many)
-    monkeypatch.setattr(_mixed, "_LANDMARKS", (5, 8))
+    monkeypatch.setattr(_mixed, "_LANDMARKS", 8)
     X, y = learnable()
     first, second, other = (Mixed().teach(X, y, np.array([0, 1]), rng(seed)) for seed in (0, 0, 1))
     fresh = rng(9).normal(size=(50, 4))
@@ -318,3 +319,45 @@ def test_the_estimator_with_mixed_voters_is_deterministic_and_learns():
     assert np.array_equal(first.predict(fresh), second.predict(fresh))
     assert np.mean(first.predict(fresh) == np.array(["no", "yes"])[truth]) > 0.8
     assert first.certificate_.prior.startswith("concentrated at weights learned")
+
+
+def test_landmarks_solve_the_regularised_least_squares():
+    """Beside the closed form in the kernel's space: all rows are landmarks, so it is plain kernel ridge regression."""
+    X, y = learnable(60)
+    machine = LandmarkMachine(60, random_state=0).fit(X, y)
+    kernel = np.exp(-machine.gamma_ * ((X[:, None] - X[None]) ** 2).sum(axis=2))
+    scores = kernel @ np.linalg.solve(kernel + machine.ridge_ * np.eye(60), 2.0 * y - 1.0)
+    assert machine.gamma_ == pytest.approx(1 / (4 * X.var()))
+    order = np.random.default_rng(0).permutation(60)
+    assert np.array_equal(machine.landmarks_, X[order])
+    own = kernel[:, order] @ machine.coefficients_
+    assert np.allclose(own[:, 1], scores, atol=1e-4)
+    assert np.allclose(own[:, 0], -scores, atol=1e-4)
+    assert np.array_equal(machine.predict(X), scores > 0)
+
+
+def test_landmarks_do_not_mind_equal_rows_and_constant_columns():
+    X, y = learnable(40)
+    twice, labels = np.vstack([X, X, 0 * X]), np.concatenate([y, y, y])
+    machine = LandmarkMachine(120, random_state=1).fit(twice, np.array(["no", "yes"])[labels])
+    assert np.mean(machine.predict(X) == np.array(["no", "yes"])[y]) > 0.8
+    constant = LandmarkMachine(5, random_state=1).fit(np.ones((6, 2)), np.array([0, 1, 1, 1, 1, 1]))
+    assert constant.predict(np.ones((2, 2))).tolist() == [1, 1]
+
+
+def test_noise_gets_a_large_ridge_and_a_pattern_a_small_one():
+    source = rng()
+    X = source.normal(size=(1500, 2))
+    pattern = (np.sin(4 * X[:, 0]) * np.sin(4 * X[:, 1]) > 0).astype(int)
+    noisy = np.where(source.random(1500) < 0.4, 1 - (X[:, 0] > 0), X[:, 0] > 0).astype(int)
+    assert LandmarkMachine(300, random_state=0).fit(X, pattern).ridge_ <= 0.1
+    assert LandmarkMachine(300, random_state=0).fit(X, noisy).ridge_ >= 1.0
+
+
+def test_a_machine_with_landmarks_is_saved_with_the_vote(monkeypatch, tmp_path):
+    monkeypatch.setattr(_mixed, "_MANY", 20)
+    X, y = learnable(100)
+    clf = CertifiedVoteClassifier(voters="mixed", teach_share=0.5, random_state=5).fit(X, y)
+    clf.save(tmp_path / "vote")
+    fresh = rng(3).normal(size=(200, 4))
+    assert np.array_equal(load(tmp_path / "vote").predict_proba(fresh), clf.predict_proba(fresh))

@@ -30,6 +30,7 @@ _TRUSTED = frozenset(
         "certivote.voters._columns.ColumnEncoder",
         "certivote.voters._forest.Forest",
         "certivote.voters._forest._TaughtForest",
+        "certivote.voters._landmarks.LandmarkMachine",
         "certivote.voters._members.FoldedMember",
         "certivote.voters._members.NeighbourMember",
         "certivote.voters._mixed.Mixed",

@@ -7,8 +7,7 @@ from numpy.typing import NDArray
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.impute import SimpleImputer
-from sklearn.kernel_approximation import Nystroem
-from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.svm import SVC
@@ -16,6 +15,7 @@ from threadpoolctl import threadpool_limits
 
 from certivote.voters._base import Rehearsal, VoterSet, code_type
 from certivote.voters._forest import Forest
+from certivote.voters._landmarks import LandmarkMachine
 from certivote.voters._members import FoldedMember, NeighbourMember
 from certivote.voters._scale import KindScaler
 from certivote.votes import DenseVotes, SoftVotes
@@ -23,9 +23,9 @@ from certivote.votes import DenseVotes, SoftVotes
 __all__ = ["Mixed"]
 
 _MANY = 10_000
-"""Rows from which on the kernel machine is approximated, and beyond twice which no neighbours are remembered."""
-_LANDMARKS = 500, 2_000
-"""Fewest and most rows by whose likeness the approximated kernel machine sees a row."""
+"""Rows from which on the kernel machine has landmarks, and beyond twice which no neighbours are remembered."""
+_LANDMARKS = 3_000
+"""At most so many."""
 _SMALL, _HUGE = 1_000_000, 5_000_000
 """Numbers in ``X`` below which boosting runs on one thread, and from which on it comes once."""
 _WIDE = 100
@@ -84,9 +84,7 @@ class Mixed(VoterSet):
         folds = rng.permutation(n) % min(5 if n < 5_000 else 3, n)
         encoder = _encoder(X)
         seed = int(rng.integers(2**31))
-        landmarks = min(max(n // 15, _LANDMARKS[0]), _LANDMARKS[1])
-        likeness = Nystroem(n_components=landmarks, random_state=seed)
-        kernel = SVC(C=3.0) if n < _MANY else make_pipeline(likeness, RidgeClassifier(0.1))
+        machine = SVC(C=3.0) if n < _MANY else LandmarkMachine(min(n // 5, _LANDMARKS), seed)
         boosting = {"early_stopping": False, "random_state": seed}
         # On few rows, the threads of boosting would spend their time waiting for one another.
         with threadpool_limits(1 if X.size < _SMALL else None, user_api="openmp"):
@@ -104,7 +102,7 @@ class Mixed(VoterSet):
         members = [
             *boosted,
             FoldedMember(make_pipeline(encoder, LogisticRegression(max_iter=200)), X, codes, folds),
-            FoldedMember(make_pipeline(encoder, kernel), X, codes, folds),
+            FoldedMember(make_pipeline(encoder, machine), X, codes, folds),
             NeighbourMember(_numbers().fit(X), X, codes, np.sort(rng.permutation(n)[: 2 * _MANY])),
         ]
         return _TaughtMixed(forests, members, len(classes))
