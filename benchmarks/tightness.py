@@ -1,7 +1,7 @@
 """How tight one deterministic certificate is: beside the paper's figures, and beside plain hold-out.
 
 Random splits of 80 % training rows, delta 0.05. A table for each question, the second and third also on datasets of
-KEEL (``--keel``) that are not among the paper's and had no part in the design:
+KEEL (``--keel``), which are not among the paper's:
 
 1. The paper's voters (stumps on declared ranges, certified on all rows; two forests of 100 trees, the deployed vote's
    own certificate), method dis-b: below the best of the paper's seven methods?
