@@ -11,6 +11,8 @@ HELD = ("hold-out forest", "hold-out boosting", "auto")
 
 def paper_tables(rows: Rows) -> str:
     """On the paper's datasets."""
+    if not any(row["what"] == "same voters" for row in rows):
+        return "No runs yet.\n"
     return "\n\n".join([_same_voters(rows), *_auto(rows, list(DATASETS), "the paper's datasets")]) + "\n"
 
 
