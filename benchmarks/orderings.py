@@ -12,14 +12,12 @@ import numpy as np
 import typer
 from rich.console import Console
 from rich.table import Table
-from sklearn.ensemble import RandomForestClassifier
 
-from certivote.compare import run_comparison
 from certivote.datasets import DATASETS, load
-from certivote.voters import Forest, Stumps
+from certivote.experiments import PAPER_METHODS, PAPER_SETTING, paper_voters
+from certivote.pipeline import certify_votes, make_plan, prepare
 
-METHODS = ("fo", "so", "bin", "smv-exact", "smv-mc", "dis-v", "dis-r")
-SURROGATES, STOCHASTIC = METHODS[:3], METHODS[3:5]
+SURROGATES, STOCHASTIC = ("fo", "so", "bin"), ("smv-exact", "smv-mc")
 
 
 def main(
@@ -29,11 +27,11 @@ def main(
     dataset: Annotated[list[str] | None, typer.Option(help="Only these.")] = None,
 ) -> None:
     table = Table(title=f"Mean bound in %, {solver}, {repeats} repetitions", title_justify="left")
-    for column in ("dataset", *METHODS, "smv < surrogates", "dis-r < dis-v", "smv-exact < dis-r"):
+    for column in ("dataset", *PAPER_METHODS, "smv < surrogates", "dis-r < dis-v", "smv-exact < dis-r"):
         table.add_column(column, justify="left" if column == "dataset" else "right")
     for name in dataset or [name for name in DATASETS if name not in ("protein", "sensorless")]:
         bounds = np.mean([one_run(name, data, solver, seed) for seed in range(repeats)], axis=0)
-        by_name = dict(zip(METHODS, bounds, strict=True))
+        by_name = dict(zip(PAPER_METHODS, bounds, strict=True))
         checks = (
             max(by_name[m] for m in STOCHASTIC) < min(by_name[m] for m in SURROGATES),
             by_name["dis-r"] < by_name["dis-v"],
@@ -46,23 +44,11 @@ def main(
 def one_run(name: str, data: Path | None, solver: str, seed: int) -> list[float]:
     content = load(name, data)
     rows = np.random.default_rng(seed).permutation(len(content.y))[: len(content.y) * 4 // 5]
-    if content.ranges is None:
-        voters, split = Forest(RandomForestClassifier(max_samples=0.5, n_jobs=2)), "cross"
-    else:
-        voters, split = Stumps(ranges=content.ranges), "none"
-    comparison = run_comparison(
-        content.X[rows],
-        content.y[rows],
-        METHODS,
-        voters=voters,
-        split=split,
-        loss="half-weight",
-        solver=solver,
-        prior=0.5,
-        constant="paper",
-        random_state=seed,
-    )
-    certificates = (comparison.certificates[method] for method in METHODS)
+    voters, split = paper_voters(name, threads=2)
+    plan = make_plan("dis-r", voters, split, solver=solver, random_state=seed, **PAPER_SETTING)
+    prepared = prepare(plan, content.X[rows], content.y[rows])
+    plans = [plan.with_method(method, plan.delta) for method in PAPER_METHODS]
+    certificates = [certify_votes(each, prepared).certificate for each in plans]
     return [c.bound if c.average_bound is None else c.average_bound for c in certificates]
 
 

@@ -1,37 +1,39 @@
 """How far reported bounds are above the proven ones, over random certificates; and that none is below.
 
-Certificates of all ten methods are made up: sizes, errors, hyper-posteriors, draws and settings are random, penalty and
-bound come from the library's own functions. Each is proved by ``certivote.recompute`` in ball arithmetic, and for the
-bound ``B`` of each part the largest relative gap ``g`` is found with ``B (1 - g)`` still proved. A bound of 1 or more
-promises nothing and has no gap. Where a binomial level is no float (beyond 690 nats) the library takes Chernoff's
-limit, and the gap is the one to that.
+Certificates of all ten methods, and of all families that they can learn, are made up: sizes, errors, hyper-posteriors,
+draws and settings are random, penalty and bound come from the library's own functions. Each is proved by
+``certivote.verify`` in ball arithmetic, and for the bound ``B`` of each part the largest relative gap ``g`` is found
+with ``B (1 - g)`` still proved. A bound of 1 or more promises nothing and has no gap. Where a binomial level is no
+float (beyond 690 nats) the library takes Chernoff's limit, and the gap is the one to that.
 
 Ends in an error if a certificate is not proved, or if a gap is 1e-9 or more.
 """
 
 import math
 from collections.abc import Iterator
-from dataclasses import replace
-from typing import Annotated
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
 
 import numpy as np
 import typer
 from flint import arb, ctx, fmpq
 from rich.progress import track
 
-from certivote import recompute
-from certivote.ball_maths import BITS, kl_limit_holds
-from certivote.certificate import Certificate, Sample
-from certivote.certify import Plan, _assemble, _Attempt, _Learned, _payments, _penalty
-from certivote.evidence import Evidence
-from certivote.forms import BinomialForm, CForm
-from certivote.maths import dirichlet
-from certivote.maths.occam import Gamma
-from certivote.methods import METHODS, Setting
+from certivote.certificate import SCHEMA_VERSION, Certificate, PartRecord, Payment
+from certivote.maths.occam import PriceList
+from certivote.theory import bounds
+from certivote.theory.families import FAMILIES, Family
+from certivote.theory.methods import METHODS, Method
+from certivote.theory.predictors import Evidence
+from certivote.theory.theorems import Account, CBound, ClopperPearson, OccamsHammer, Setting
+from certivote.verify._ball_maths import BITS, kl_limit_holds
+from certivote.verify._recompute import verify_record
+from certivote.verify._theorems import bound_holds, learned, nats
 from certivote.votes import fixed_point
 
 ALLOWED = 1e-9
 _FLOAT_LEVELS = 690.0
+_CLASSES = ("no", "yes", "perhaps")
 
 
 def main(
@@ -41,7 +43,7 @@ def main(
     unproved, largest = 0, (0.0, "")
     for number in track(range(certificates), "proving", transient=True):
         certificate = random_certificate(np.random.default_rng([seed, number]))
-        for check in recompute.verify_record(certificate):
+        for check in verify_record(certificate):
             if not check.passed:
                 unproved += 1
                 typer.echo(f"{number}, {certificate.method}: {check}", err=True)
@@ -53,97 +55,166 @@ def main(
         raise typer.Exit(1)
 
 
+@dataclass(frozen=True)
+class _Case:
+    """What all parts of a made-up certificate have in common."""
+
+    method: Method
+    family: Family
+    n_classes: int
+    setting: Setting
+    parts: int
+    orders: tuple[float, ...]
+    n_draws: int
+
+    @property
+    def part_delta(self) -> float:
+        return self.setting.delta / self.parts
+
+
 def random_certificate(rng: np.random.Generator) -> Certificate:
     """Legal numbers over wide ranges, and the bound that the library computes from them."""
     method = METHODS[str(rng.choice(list(METHODS)))]
-    parts = int(rng.choice([1, 1, 2, 3]))
+    theorem = method.theorem
     orders = tuple(np.sort(1.0 + _log_uniform(rng, 0.05, 20.0, size=int(rng.integers(1, 4)))).tolist())
     atoms = tuple((float(rng.uniform(-5.0, 50.0)), float(rng.uniform(0.1, 0.4))) for _ in range(rng.integers(0, 3)))
-    constant = "exact" if rng.random() < 0.5 else "paper"
-    plan = Plan(
-        method=method.name,
-        loss="plurality",
-        split="none" if parts == 1 else parts,
+    case = _Case(
+        method=method,
+        family=FAMILIES[str(rng.choice(method.families()))],
+        n_classes=2 if theorem.two_classes else int(rng.choice([2, 3])),
         setting=Setting(
-            float(_log_uniform(rng, 1e-6, 0.5)), orders[0], constant, gamma=Gamma.mixture(((0.0, 0.2), *atoms))
+            delta=float(_log_uniform(rng, 1e-6, 0.5)),
+            renyi_order=orders[0],
+            constant="exact" if rng.random() < 0.5 else "paper",
+            price_list=PriceList.mixture(((0.0, 0.2), *atoms)),
         ),
-        shares=tuple(rng.dirichlet(np.ones(parts)).tolist()),
-        solver="lbfgs",
-        orders=orders,
-        n_draws=int(rng.choice([1, 1, 5, 100])),
+        parts=int(rng.choice([1, 1, 2, 3])),
+        orders=orders if theorem.uses_order else (),
+        n_draws=int(rng.choice([1, 1, 5, 100])) if method.predictor.draws else 1,
     )
-    samples = [_random_sample(plan, rng) for _ in range(parts)]
-    deployed = int(np.argmin([sample.bound for sample in samples]))
-    return _assemble(plan, samples, deployed, (), np.array(["no", "yes"]), ())
+    weights = tuple(rng.dirichlet(np.ones(case.parts)).tolist())
+    records, accounts = zip(*(_random_part(case, rng) for _ in range(case.parts)), strict=True)
+    deployed = int(np.argmin([record.bound for record in records]))
+    average = None
+    if case.parts > 1 and case.setting.constant == "paper":
+        average = theorem.average(accounts, weights)
+    elif case.parts > 1:
+        average = bounds.average_of_bounds([record.bound for record in records], weights)
+    prices = case.setting.price_list if theorem.uses_prices else None
+    return Certificate(
+        schema_version=SCHEMA_VERSION,
+        library_version="",
+        method=method.name,
+        certified=method.predictor.name,
+        theorem=theorem.name,
+        loss="plurality",
+        split="none" if case.parts == 1 else str(case.parts),
+        delta=case.setting.delta,
+        bound=records[deployed].bound,
+        vacuous=records[deployed].bound >= 1.0,
+        average_bound=average,
+        deployed=deployed,
+        average_weights=weights,
+        renyi_order=records[deployed].renyi_order,
+        renyi_orders=case.orders,
+        n_draws=case.n_draws,
+        price_atoms=prices.atoms if prices else (),
+        price_scales=prices.scales if prices else (),
+        constant=case.setting.constant,
+        hyper_prior="given",
+        choices=(),
+        solver="lbfgs",
+        classes=_CLASSES[: case.n_classes],
+        parts=records,
+        by_class=(),
+        remarks=(),
+        assumptions=(),
+    )
 
 
-def _random_sample(plan: Plan, rng: np.random.Generator) -> Sample:
-    method = METHODS[plan.method]
+def _random_part(case: _Case, rng: np.random.Generator) -> tuple[PartRecord, Account]:
+    method, family, theorem = case.method, case.family, case.method.theorem
     n, voters = int(_log_uniform(rng, 1.0, 1e6)), int(rng.integers(1, 51))
     weight = float(rng.choice([1.0, 1.0 / 3.0]))
-    setting = replace(plan.candidates()[rng.integers(len(plan.candidates()))], prior_nats=-math.log(weight))
-    beta = _log_uniform(rng, 1e-2, 1e2, size=voters)
-    # From the hyper-prior itself to a posterior that has nothing to do with it.
-    alpha = beta * np.exp(rng.choice([0.0, 0.01, 0.3, 2.0]) * rng.normal(size=voters))
-    log_weights = np.empty(0)
-    if method.distribution == "categorical":
-        beta = beta / beta.sum()
-        alpha = fixed_point(np.log(alpha / alpha.sum())) if method.learns else fixed_point(np.log(beta))
-    else:
-        alpha = np.maximum(alpha, method.floor(beta, setting) * (1.0 + 1e-3))
-    if method.certified == "the drawn vote":
-        log_weights, _, _ = dirichlet.draw(alpha, rng)
-    evidence = _random_evidence(plan, n, setting, rng)
-    paid = replace(setting, delta=setting.delta - evidence.risk_delta)
-    penalty, confidence = _penalty(method, alpha, beta, log_weights, paid), method.confidence(n, paid)
-    bound = method.form.bound(evidence.risks, penalty, confidence, n)
-    draw = int(rng.integers(plan.n_draws)) if method.certified == "the drawn vote" else 0
-    attempt = _Attempt(draw, alpha, log_weights, None, evidence, paid, penalty, confidence, bound)
-    return Sample(
+    order = float(rng.choice(case.orders)) if case.orders else case.setting.renyi_order
+    delta = case.part_delta / (case.n_draws * max(len(case.orders), 1))
+    setting = replace(case.setting, delta=delta, renyi_order=order, prior_nats=-math.log(weight))
+    alpha, beta = _random_distributions(case, setting, voters, rng)
+    point = family.draw(alpha, rng).point if method.predictor.draws else np.empty(0)
+    evidence = _random_evidence(case, n, delta, rng)
+    paid = replace(setting, delta=delta - evidence.risk_delta)
+    penalty, confidence = theorem.charge(family, alpha, beta, point, paid), theorem.confidence(n, paid)
+    items = theorem.items(family, alpha, beta, point, replace(paid, prior_nats=0.0))
+    items |= {"prior": penalty - math.fsum(items.values()), "confidence": confidence}
+    bound = theorem.bound(evidence.risks, penalty, n, paid)
+    record = PartRecord(
         n=n,
         errors=evidence.errors,
         risks=evidence.risks,
-        delta=plan.sample_delta,
+        delta=case.part_delta,
         risk_draws=evidence.risk_draws,
         risk_delta=evidence.risk_delta,
         penalty=penalty,
         confidence=confidence,
-        payments=_payments(plan, _Learned(alpha, beta, weight, setting), attempt, n),
+        payments=tuple(Payment(what, nats) for what, nats in items.items()),
         bound=bound,
-        distribution=method.distribution,
+        family=family.name,
+        n_voters=voters,
         alpha=tuple(alpha.tolist()),
         beta=tuple(beta.tolist()),
         prior_weight=weight,
-        order=setting.order if method.uses_order else None,
-        log_weights=tuple(log_weights.tolist()),
-        draw=draw,
-        certified_digest="",
-        teaching_digest="",
+        renyi_order=order if case.orders else None,
+        log_weights=tuple(point.tolist()),
+        draw=int(rng.integers(case.n_draws)),
+        certification_digest="",
+        training_digest="",
         votes_digest="",
-        teaching_rows=0,
-        copies=0,
-        copies_of_teaching_rows=0,
+        training_rows=0,
+        duplicates=0,
+        duplicates_of_training_rows=0,
         holdout_errors=0,
         holdout_bound=1.0,
     )
+    return record, Account(evidence.risks, penalty, n, paid)
 
 
-def _random_evidence(plan: Plan, n: int, setting: Setting, rng: np.random.Generator) -> Evidence:
-    method = METHODS[plan.method]
+def _random_distributions(
+    case: _Case, setting: Setting, voters: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Parameters of a posterior and of a prior: from the prior itself to one that has nothing to do with it."""
+    moved = float(rng.choice([0.0, 0.01, 0.3, 2.0]))
+    beta = _log_uniform(rng, 1e-2, 1e2, size=voters)
+    if not case.family.over_weights:
+        beta = beta / beta.sum()
+        alpha = beta * np.exp(moved * rng.normal(size=voters)) if case.method.predictor.learns else beta
+        return fixed_point(np.log(alpha / alpha.sum())), beta
+    # With two parameters a voter, the first are means, of either sign.
+    means = rng.normal(size=len(case.family.prior(beta)) - voters) * _log_uniform(rng, 1e-2, 1e2)
+    alpha = np.concatenate(
+        [means + moved * rng.normal(size=len(means)), beta * np.exp(moved * rng.normal(size=voters))]
+    )
+    prior = np.concatenate([means, beta])
+    return np.maximum(alpha, case.method.theorem.floor(case.family, prior, setting) * (1.0 + 1e-3)), prior
+
+
+def _random_evidence(case: _Case, n: int, delta: float, rng: np.random.Generator) -> Evidence:
+    predictor = case.method.predictor
     risk = float(rng.choice([0.0, 1.0, _log_uniform(rng, 1e-4, 1.0), rng.random()], p=[0.1, 0.02, 0.48, 0.4]))
     errors = int(rng.binomial(n, risk))
-    if isinstance(method.form, CForm):
+    if isinstance(case.method.theorem, CBound):
         risk *= 0.45  # or the C-bound would mostly not apply
         return Evidence(errors, (risk, float(rng.random() * 2.0 * risk * (1.0 - risk))))
-    if method.certified == "the mean vote":
+    if predictor.counts_errors:
+        return Evidence(errors, (errors / n,))
+    if not predictor.is_random:
         return Evidence(errors, (risk,))
-    if method.certified == "the random vote":
-        simulated = rng.random() < 0.5
-        return Evidence(None, (risk,), 200_000 if simulated else 0, 0.01 * setting.delta if simulated else 0.0)
-    return Evidence(errors, (errors / n,))
+    if case.family.exact and case.n_classes == 2:
+        return Evidence(None, (risk,))
+    draws, share = 200_000, 0.01 * delta
+    return Evidence(None, (bounds.sample_bound(risk, -math.log(share), draws),), draws, share)
 
 
-def _log_uniform(rng: np.random.Generator, low: float, high: float, size: int | None = None):
+def _log_uniform(rng: np.random.Generator, low: float, high: float, size: int | None = None) -> Any:
     return np.exp(rng.uniform(math.log(low), math.log(high), size))
 
 
@@ -152,25 +223,25 @@ def gaps(certificate: Certificate) -> Iterator[float]:
     before = ctx.prec
     ctx.prec = BITS
     try:
-        for sample in certificate.parts:
-            yield _gap(certificate, sample)
+        for part in certificate.parts:
+            yield _gap(certificate, part)
     finally:
         ctx.prec = before
 
 
-def _gap(certificate: Certificate, sample: Sample) -> float:
-    form = METHODS[certificate.method].form
-    if sample.bound <= 0.0 or sample.bound >= getattr(form, "coefficient", 1.0):
+def _gap(certificate: Certificate, part: PartRecord) -> float:
+    theorem = METHODS[certificate.method].theorem
+    if part.bound <= 0.0 or part.bound >= theorem.factor:
         return 0.0
-    nats, proves = recompute._nats(certificate, sample)
-    if isinstance(form, BinomialForm) and nats > _FLOAT_LEVELS:
-        rate = arb(fmpq(sample.errors, sample.n))
-
-        def proves(bound: arb) -> bool:
-            return kl_limit_holds(rate, nats / sample.n, bound)
+    cost = learned(certificate, part)
+    paid = nats(certificate, part, cost)
+    is_binomial = isinstance(theorem, OccamsHammer | ClopperPearson)
 
     def is_proved(log_gap: float) -> bool:
-        return proves(arb(sample.bound) * (1 - arb(10) ** arb(log_gap)))
+        bound = arb(part.bound) * (1 - arb(10) ** arb(log_gap))
+        if is_binomial and part.errors is not None and paid > _FLOAT_LEVELS:
+            return kl_limit_holds(arb(fmpq(part.errors, part.n)), paid / part.n, bound)
+        return bound_holds(certificate, part, cost, bound)
 
     low, high = -17.0, -8.0
     if is_proved(high):
@@ -178,7 +249,7 @@ def _gap(certificate: Certificate, sample: Sample) -> float:
     while high - low > 0.125:
         middle = 0.5 * (low + high)
         low, high = (middle, high) if is_proved(middle) else (low, middle)
-    return 10.0**high
+    return math.pow(10.0, high)
 
 
 if __name__ == "__main__":

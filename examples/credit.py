@@ -1,8 +1,8 @@
-"""A credit model with preprocessing of its own, on a made-up table with categories and gaps.
+"""A credit model with preprocessing of its own, on a made-up table with categories and missing values.
 
-The transformer is fitted to the rows that teach the voters, not to the certified ones: ``voters.Preprocessed`` sees to
-it. As the customers are made up, the true error is known: the certificate is held against new customers from the same
-source, and against those of a recession, about whom it promises nothing.
+The transformer is fitted to the training rows, not to the certification rows: ``voters.Preprocessed`` sees to it. As
+the customers are made up, the true error is known: the certificate is held against new customers from the same source,
+and against those of a recession, about whom it promises nothing.
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from certivote import CertifiedVoteClassifier
-from certivote.certificate import percent_up
+from certivote.present import percent_up
 from certivote.voters import Preprocessed
 
 NUMBERS, CATEGORIES = ["income", "age", "debt"], ["work", "home"]
@@ -42,7 +42,7 @@ def main() -> None:
     print(f"New customers from the same source: {new:.2%}.  In a recession: {later:.2%}, which nobody has promised.")
 
     names = [
-        "seen on\ncertified rows",
+        "seen on\ncertification rows",
         "certified:\nat most",
         "new customers,\nsame source",
         "new customers,\nrecession",

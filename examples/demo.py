@@ -17,8 +17,8 @@ from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.ensemble import RandomForestClassifier
 
 from certivote import Certificate
-from certivote.bounds import holdout
-from certivote.certificate import percent_up
+from certivote.present import percent_up
+from certivote.theory.bounds import holdout
 
 DELTA = 0.05
 
@@ -64,8 +64,8 @@ def write_csv(path: Path, names: list[str], X: np.ndarray, labels: np.ndarray) -
 
 def forest_holdout(X: np.ndarray, y: np.ndarray) -> tuple[int, int]:
     order = np.random.default_rng(0).permutation(len(y))
-    teach, test = order[: len(y) // 2], order[len(y) // 2 :]
-    forest = RandomForestClassifier(random_state=0).fit(X[teach], y[teach])
+    train, test = order[: len(y) // 2], order[len(y) // 2 :]
+    forest = RandomForestClassifier(random_state=0).fit(X[train], y[train])
     return int(np.sum(forest.predict(X[test]) != y[test])), len(test)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib import pyplot as plt
 
-from certivote.figure_style import STYLE
+from certivote.present import STYLE
 
 mpl.use("Agg")
 mpl.rcParams.update(STYLE)

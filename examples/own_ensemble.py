@@ -1,8 +1,9 @@
 """Bring your own ensemble: classifiers that you have already, of scikit-learn or of another library.
 
 Fitted classifiers are certified on rows that none of them has seen: ``split="none"`` uses all rows that are given. The
-weights are learned from the certified rows themselves, where that is worth its price, and the certificate lists what
-was paid. Unfitted classifiers are fitted to a part of the rows first. With LightGBM installed, its models vote too.
+weights are learned from the certification rows themselves, where that is worth its price, and the certificate lists
+what was paid. Unfitted classifiers are fitted to a part of the rows first. If LightGBM is installed, its models vote
+too.
 """
 
 import numpy as np
@@ -17,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from certivote import CertifiedVoteClassifier, plot_certificate
-from certivote.certificate import percent_up
+from certivote.present import percent_up
 
 try:
     from lightgbm import LGBMClassifier
@@ -43,7 +44,7 @@ def main() -> None:
     anew = CertifiedVoteClassifier("dis-b", list(members.values()), random_state=0).fit(
         X[order[:6_000]], y[order[:6_000]]
     )
-    print("\nThe same, unfitted, on 6,000 rows: half of them teach, the others certify.")
+    print("\nThe same, unfitted, on 6,000 rows: half of them train the classifiers, the others certify the vote.")
     print(f"At most {percent_up(anew.certificate_.bound)}, {anew.certificate_.deployed_part.errors} errors seen.")
     save(plot_certificate(clf.certificate_), path)
 

@@ -1,4 +1,4 @@
-"""How many certified rows do I need? Bounds as functions of the number of rows, at an error rate that is expected.
+"""How many certification rows do I need? Bounds as functions of the number of rows, at an error rate that is expected.
 
 No data are needed for that: the bounds depend on the errors, the rows, delta, and what learning from them costs.
 """
@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 from figures import figure_path, new_axes, save
 
-from certivote.calculator import examples_needed, formulas
+from certivote.theory.calculator import formulas, rows_needed
 
 RATE, TARGET, DELTA = Fraction(2, 100), 0.03, 0.05
 SHOWN = {
@@ -27,12 +27,12 @@ def main() -> None:
     print(f"For a bound of {TARGET:.0%} with {float(RATE):.0%} errors and delta = {DELTA}:")
     for name, (method, nats, colour) in SHOWN.items():
         formula = next(row for row in formulas(DELTA, nats) if row.method == method)
-        needed = examples_needed(formula, RATE, TARGET)
-        print(f"  {name:<16} {needed:>7,} certified rows")
+        needed = rows_needed(formula.bound, RATE, TARGET)
+        print(f"  {name:<16} {needed:>7,} certification rows")
         ax.plot(sizes, [100 * formula.bound(float(RATE * int(n)), int(n)) for n in sizes], color=colour, label=name)
     ax.axhline(100 * TARGET, color="#404040", lw=0.8, ls="--")
     ax.axhline(100 * RATE, color="#404040", lw=0.8, ls=":")
-    ax.set(xscale="log", ylim=(0, 12), xlabel="certified rows", ylabel="bound in %")
+    ax.set(xscale="log", ylim=(0, 12), xlabel="certification rows", ylabel="bound in %")
     ax.legend(frameon=False, title="method, and the price of learning")
     save(ax, path)
 

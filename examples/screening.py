@@ -10,7 +10,7 @@ from figures import figure_path, new_axes, save
 from sklearn.datasets import load_breast_cancer
 
 from certivote import CertifiedVoteClassifier
-from certivote.certificate import percent_up
+from certivote.present import percent_up
 
 MISSED, NEEDLESS = 20.0, 1.0  # costs of a missed malignant tumour and of a needless biopsy
 SCREENING = 0.05  # prevalence of malignant tumours among those who are screened
@@ -44,7 +44,7 @@ def main() -> None:
         )
     here = int(np.argmin(np.abs(prevalence - SCREENING)))
     print(
-        f"At {SCREENING:.0%}: at most {np.ceil(100 * by_vote[here]) / 100:.2f} a person by the vote, "
+        f"At {SCREENING:.0%}: at most {np.ceil(100 * by_vote[here]) / 100:.2f} per person by the vote, "
         f"{by_all[here]:.2f} if everyone has a biopsy, {by_none[here]:.2f} if no one has."
     )
 
@@ -57,7 +57,7 @@ def main() -> None:
     ax.axvline(100 * SCREENING, color="#404040", lw=0.8)
     ax.text(100 * SCREENING + 0.4, 0.45, "screening", color="#404040")
     ax.set(xlim=(0, 40), ylim=(0, 1.5), xlabel="prevalence of malignant tumours in %")
-    ax.set_ylabel("expected cost a person,\nin needless biopsies")
+    ax.set_ylabel("expected cost per person,\nin needless biopsies")
     ax.legend(frameon=False, loc="upper right")
     save(ax, path)
 

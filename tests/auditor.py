@@ -44,11 +44,69 @@ def maurer(n):
         return mp.fsum(mp.binomial(n, k) * (mpf(k) / n) ** k * (1 - mpf(k) / n) ** (n - k) for k in range(n + 1))
 
 
-def log_ratio(part):
+def exact(numbers):
+    return [mpf(number) for number in numbers]
+
+
+def dirichlet_log_ratio(alpha, beta, log_weights):
     """``ln Q(rho)/P(rho)`` of two Dirichlets at the draw."""
-    alpha, beta, logs = ([mpf(v) for v in part[name]] for name in ("alpha", "beta", "log_weights"))
-    drawn = mp.fsum((a - b) * w for a, b, w in zip(alpha, beta, logs, strict=True))
+    drawn = mp.fsum((a - b) * w for a, b, w in zip(alpha, beta, log_weights, strict=True))
     return log_beta(beta) - log_beta(alpha) + drawn
+
+
+def dirichlet_renyi(alpha, beta, order):
+    tilted = [order * a + (1 - order) * b for a, b in zip(alpha, beta, strict=True)]
+    return log_beta(beta) - log_beta(alpha) + (log_beta(tilted) - log_beta(alpha)) / (order - 1)
+
+
+def dirichlet_kl(alpha, beta):
+    total = mp.psi(0, mp.fsum(alpha))
+    drawn = mp.fsum((a - b) * (mp.psi(0, a) - total) for a, b in zip(alpha, beta, strict=True))
+    return log_beta(beta) - log_beta(alpha) + drawn
+
+
+def categorical_kl(alpha, beta):
+    return mp.fsum(a * mp.log(a / b) for a, b in zip(alpha, beta, strict=True) if a > 0)
+
+
+def gaussians(alpha, beta):
+    """Mean and standard deviation of each voter in both distributions, from all means and then all precisions."""
+    half = len(alpha) // 2
+    for m, p, m0, p0 in zip(alpha[:half], alpha[half:], beta[:half], beta[half:], strict=True):
+        yield (m, 1 / mp.sqrt(p)), (m0, 1 / mp.sqrt(p0))
+
+
+def gaussian_log_ratio(alpha, beta, point):
+    """The difference of the log-densities."""
+    return mp.fsum(
+        mp.log(mp.npdf(z, *own)) - mp.log(mp.npdf(z, *old))
+        for z, (own, old) in zip(point, gaussians(alpha, beta), strict=True)
+    )
+
+
+def gaussian_kl(alpha, beta):
+    return mp.fsum(
+        mp.log(s0 / s) + (s**2 + (m - m0) ** 2) / (2 * s0**2) - mpf(1) / 2
+        for (m, s), (m0, s0) in gaussians(alpha, beta)
+    )
+
+
+def gaussian_renyi(alpha, beta, order):
+    """As Gil, Alajaji and Linder (2013) state it."""
+    terms = []
+    for (m, s), (m0, s0) in gaussians(alpha, beta):
+        between = order * s0**2 + (1 - order) * s**2
+        terms.append(
+            mp.log(s0 / s) + mp.log(s0**2 / between) / (2 * (order - 1)) + order * (m - m0) ** 2 / (2 * between)
+        )
+    return mp.fsum(terms)
+
+
+FAMILIES = {
+    "dirichlet": (dirichlet_log_ratio, dirichlet_renyi, dirichlet_kl),
+    "logistic-normal": (gaussian_log_ratio, gaussian_renyi, gaussian_kl),
+    "categorical": (None, None, categorical_kl),
+}
 
 
 def divergence(record, part):
@@ -56,27 +114,22 @@ def divergence(record, part):
     method = record["method"]
     if method == "holdout":
         return mpf(0)
+    log_ratio, renyi, kl = FAMILIES[part["family"]]
+    alpha, beta = exact(part["alpha"]), exact(part["beta"])
     if method in ("dis-r", "dis-b"):
-        return log_ratio(part)
-    alpha, beta = ([mpf(v) for v in part[name]] for name in ("alpha", "beta"))
-    if method in MULTIPLE:
-        return mp.fsum(a * mp.log(a / b) for a, b in zip(alpha, beta, strict=True) if a > 0)
-    ratio = log_beta(beta) - log_beta(alpha)
+        return log_ratio(alpha, beta, exact(part["log_weights"]))
     if method == "dis-v":
-        order = mpf(part["order"])
-        tilted = [order * a + (1 - order) * b for a, b in zip(alpha, beta, strict=True)]
-        return ratio + (log_beta(tilted) - log_beta(alpha)) / (order - 1)
-    total = mp.psi(0, mp.fsum(alpha))
-    return ratio + mp.fsum((a - b) * (mp.psi(0, a) - total) for a, b in zip(alpha, beta, strict=True))
+        return renyi(alpha, beta, mpf(part["renyi_order"]))
+    return kl(alpha, beta)
 
 
 def occam_price(record, ratio):
     """Minus the logarithm of what Occam's hammer leaves of delta at this log-ratio: ``-ln b(1/theta)``."""
     level = mpf(0)
-    for place, weight in record["gamma_atoms"]:
+    for place, weight in record["price_atoms"]:
         place = mpf(place)
         level += mpf(weight) * mp.exp(-place) if ratio <= place else 0
-    for scale, weight in record["gamma_scales"]:
+    for scale, weight in record["price_scales"]:
         scale = mpf(scale)
         level += mpf(weight) * mp.exp(-(1 + 1 / scale) * max(ratio, 0)) / (scale + 1)
     return -mp.log(level)
@@ -92,7 +145,7 @@ def penalty(record, part):
 
 def delta_of_one(record, part):
     """What is left of delta for one of all parts, draws and orders, and beside a simulation."""
-    events = len(record["parts"]) * record["n_draws"] * max(len(record["orders"]), 1)
+    events = len(record["parts"]) * record["n_draws"] * max(len(record["renyi_orders"]), 1)
     return mpf(record["delta"]) / events - mpf(part["risk_delta"])
 
 
@@ -106,7 +159,7 @@ def confidence(record, part):
     if method in ("holdout", "dis-b"):
         return -mp.log(delta)
     if method == "dis-v":
-        order = mpf(part["order"])
+        order = mpf(part["renyi_order"])
         first = delta / 2 if record["constant"] == "paper" else delta * order / (2 * order - 1)
         return log_constant(record, part) - order / (order - 1) * mp.log(first) - mp.log(delta - first)
     return log_constant(record, part) - mp.log(delta) + (mp.log(2) if method == "c-bound" else 0)
@@ -133,13 +186,13 @@ def recomputed(record):
     parts, method = record["parts"], record["method"]
     costs = [(penalty(record, part), confidence(record, part)) for part in parts]
     risks = [empirical_risk(record, part) for part in parts]
-    shares = [mpf(share) for share in record["shares"]]
+    weights = exact(record["average_weights"])
     times = COEFFICIENT.get(method, 1)
     eps = [sum(cost) / part["n"] for part, cost in zip(parts, costs, strict=True)]
     limits = [c_limits(part, *cost) for part, cost in zip(parts, costs, strict=True)] if method == "c-bound" else []
 
     def mean(values):
-        return mp.fsum(share * value for share, value in zip(shares, values, strict=True))
+        return mp.fsum(weight * value for weight, value in zip(weights, values, strict=True))
 
     if method in ("holdout", "dis-b"):
         own = [
@@ -182,9 +235,9 @@ def assert_recomputable(certificate):
     assert record["vacuous"] == (record["bound"] >= 1)
     assert len(parts) == {"none": 1, "single": 1, "cross": 2}.get(record["split"]) or len(parts) == int(record["split"])
     assert all(part["delta"] == record["delta"] / len(parts) for part in parts)
-    assert all(part["order"] in (record["orders"] or [None]) for part in parts)
+    assert all(part["renyi_order"] in (record["renyi_orders"] or [None]) for part in parts)
     assert all(0 <= part["draw"] < record["n_draws"] for part in parts)
-    assert record["order"] == parts[record["deployed"]]["order"]
+    assert record["renyi_order"] == parts[record["deployed"]]["renyi_order"]
 
 
 def recomputed_by_class(record):

@@ -8,7 +8,7 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.ensemble import RandomForestClassifier
 
 from certivote import CertifiedVoteClassifier
-from certivote.split import make_folds
+from certivote.pipeline._split import split_rows
 from certivote.voters import Forest, Stumps
 
 DELTA = 0.05
@@ -53,7 +53,7 @@ def forest(n_estimators=15, **parameters):
 
 SETTINGS = {
     "stumps": lambda: {"voters": stumps(), "split": "none"},
-    "single": lambda: {"voters": forest(), "split": "single", "teach_share": 0.4},
+    "single": lambda: {"voters": forest(), "split": "single", "train_share": 0.4},
     "cross": lambda: {"voters": forest(), "split": "cross", "tau": 0.3},
     "three": lambda: {"voters": forest(), "split": 3},
 }
@@ -77,5 +77,5 @@ def row_order(n_rows, seed):
 
 def certified_rows(clf, n_rows):
     """The rows that the deployed vote was certified on."""
-    share = 0.5 if clf.teach_share == "auto" else clf.teach_share
-    return make_folds(row_order(n_rows, clf.random_state), clf.split, share)[clf.certificate_.deployed].certify
+    share = 0.5 if clf.train_share == "auto" else clf.train_share
+    return split_rows(row_order(n_rows, clf.random_state), clf.split, share)[clf.certificate_.deployed].certify

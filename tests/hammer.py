@@ -13,13 +13,13 @@ def smooth_share(scale, log_ratio):
         return mp.quad(lambda u: u * mp.power(u, 1 / j - 1) / j, [0, min(x, mpf(1))])
 
 
-def exact_level(gamma, log_ratio):
+def exact_level(price_list, log_ratio):
     """``b(1/theta)``: the integral of ``u`` over (0, 1/theta], atom by atom and density by density."""
     with mp.workdps(30):
         x = mp.exp(-mpf(log_ratio))
-        places = [(mp.exp(-mpf(place)), mpf(weight)) for place, weight in gamma.atoms]
+        places = [(mp.exp(-mpf(place)), mpf(weight)) for place, weight in price_list.atoms]
         level = mp.fsum(weight * u for u, weight in places if u <= x)
-        return level + mp.fsum(mpf(weight) * smooth_share(scale, log_ratio) for scale, weight in gamma.scales)
+        return level + mp.fsum(mpf(weight) * smooth_share(scale, log_ratio) for scale, weight in price_list.scales)
 
 
 def binomial_tail(errors, n, p):

@@ -15,6 +15,23 @@ def exact_kl(q, p):
     return value
 
 
+def exact_inverse(q, eps, end):
+    """The end of ``{p : kl(q || p) <= eps}`` on the side of ``end``, 0 or 1, by bisection."""
+    inside, outside = mpf(q), mpf(end)
+    for _ in range(130 if eps > 0 else 0):
+        middle = (inside + outside) / 2
+        inside, outside = (middle, outside) if exact_kl(q, middle) <= eps else (inside, middle)
+    return inside
+
+
+def differences_of_bound(bound, risks, penalty):
+    """Central differences of a function of several risks and a penalty."""
+    step = 1e-6
+    moves = step * np.eye(len(risks))
+    in_risks = [(bound(risks + h, penalty) - bound(risks - h, penalty)) / (2 * step) for h in moves]
+    return np.array(in_risks), (bound(risks, penalty + 1e-5) - bound(risks, penalty - 1e-5)) / 2e-5
+
+
 def central_differences(function, point, relative=1e-5):
     """Gradient of a function of positive numbers."""
     gradient = np.empty_like(point)

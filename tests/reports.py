@@ -38,7 +38,7 @@ KINDS = {
     "auto": lambda: CertifiedVoteClassifier(voters="forest", random_state=0).fit(*cancer()).certificate_,
     "vacuous": _vacuous,
     "version 1": lambda: Certificate.from_json(
-        Path(__file__).with_name("certificate_version_1.json").read_text(encoding="utf-8")
+        (Path(__file__).parent / "certificate" / "certificate_version_1.json").read_text(encoding="utf-8")
     ),
     "harmful names": lambda: harmful_fit().certificate_,
 }

@@ -14,7 +14,7 @@ SMALL = Forest(RandomForestClassifier(n_estimators=10))
 LIST = [DecisionTreeClassifier(max_depth=3), LogisticRegression()]
 
 
-@pytest.mark.filterwarnings("ignore:No teaching row has class:UserWarning")
+@pytest.mark.filterwarnings("ignore:No training row has class:UserWarning")
 @parametrize_with_checks(
     [
         CertifiedVoteClassifier(voters=SMALL),
@@ -46,5 +46,5 @@ def test_scikit_learn_checks(estimator, check):
     ],
 )
 def test_some_scikit_learn_checks_of_the_default(name):
-    # Its voters take seconds to teach, so not all of them.
+    # Its voters take seconds to fit, so not all of them.
     getattr(estimator_checks, name)("CertifiedVoteClassifier", CertifiedVoteClassifier())

@@ -9,6 +9,7 @@ from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
@@ -18,9 +19,12 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from certivote import CertifiedVoteClassifier
-from certivote.risks import count_errors
-from certivote.split import make_folds
-from certivote.voters import Forest, Prefit, Stumps
+from certivote.certificate import part_digest, row_keys
+from certivote.pipeline._split import split_rows
+from certivote.theory.families import FAMILIES
+from certivote.theory.methods import METHODS
+from certivote.theory.risks import count_errors
+from certivote.voters import Classifiers, Forest, Mixed, Stumps
 
 SMALL = Forest(RandomForestClassifier(n_estimators=15))
 
@@ -54,7 +58,7 @@ def test_stumps_with_declared_ranges_certify_on_every_row(method):
     voters = Stumps(n_thresholds=5, ranges=cancer_ranges())
     clf = fitted(voters=voters, split="none", method=method)
     assert clf.certificate_.parts[0].n == 569
-    assert clf.certificate_.parts[0].teaching_rows == 0
+    assert clf.certificate_.parts[0].training_rows == 0
     assert clf.certificate_.bound < 0.35
 
 
@@ -62,10 +66,12 @@ def test_certified_errors_are_those_of_predict():
     X, y = load_digits(return_X_y=True)
     clf = CertifiedVoteClassifier(voters=SMALL, split="cross", random_state=4).fit(X, y)
     part = clf.certificate_.parts[clf.certificate_.deployed]
-    fold = make_folds(row_order(len(y), 4), "cross", 0.5)[clf.certificate_.deployed]
-    assert part.n == len(fold.certify)
-    assert part.errors == np.sum(clf.predict(X[fold.certify]) != y[fold.certify])
-    assert part.errors == count_errors(clf.predict_proba(X[fold.certify]), y[fold.certify], "plurality")
+    rows = split_rows(row_order(len(y), 4), "cross", 0.5)[clf.certificate_.deployed]
+    assert part.n == len(rows.certify)
+    assert part.errors == np.sum(clf.predict(X[rows.certify]) != y[rows.certify])
+    assert part.errors == count_errors(clf.predict_proba(X[rows.certify]), y[rows.certify], "plurality")
+    assert np.array_equal(clf.part_.certify, rows.certify)
+    assert np.array_equal(clf.part_.train, rows.train)
 
 
 def test_deployed_vote_is_the_one_with_the_smaller_bound():
@@ -76,9 +82,9 @@ def test_deployed_vote_is_the_one_with_the_smaller_bound():
 
 
 def test_sizes_and_tau_of_the_cross_split_are_free():
-    certificate = fitted(split="cross", teach_share=0.7, tau=0.2).certificate_
+    certificate = fitted(split="cross", train_share=0.7, tau=0.2).certificate_
     assert [part.n for part in certificate.parts] == [569 - 398, 398]
-    assert certificate.shares == (0.2, 0.8)
+    assert certificate.average_weights == (0.2, 0.8)
 
 
 def test_same_seed_gives_the_same_vote_bit_for_bit():
@@ -188,12 +194,12 @@ def fitted_trees(part=slice(0, 200)):
     return [DecisionTreeClassifier(max_depth=d, random_state=0).fit(X[part], y[part]) for d in (1, 2, 3)]
 
 
-@pytest.mark.parametrize("wrap", [lambda c: c, Prefit, lambda c: [FrozenEstimator(one) for one in c]])
+@pytest.mark.parametrize("wrap", [lambda c: c, Classifiers, lambda c: [FrozenEstimator(one) for one in c]])
 def test_fitted_classifiers_are_certified_on_every_row(wrap):
     X, y = cancer()
     clf = CertifiedVoteClassifier(voters=wrap(fitted_trees()), split="none", random_state=0).fit(X[200:], y[200:])
     assert clf.certificate_.parts[0].n == 369
-    assert any("were fixed without looking at the certified rows" in text for text in clf.certificate_.assumptions)
+    assert any("were fixed without looking at the certification rows" in text for text in clf.certificate_.assumptions)
 
 
 def test_a_class_that_only_the_voters_know_can_be_voted_for():
@@ -218,15 +224,15 @@ def test_a_class_the_voters_never_saw_counts_as_an_error_and_warns(method):
     y = y.astype(object)
     y[:3] = "rare"
     y = y.astype(str)
-    seed = next(s for s in range(100) if not set(range(3)) & set(teach_rows(len(y), s)))
-    with pytest.warns(UserWarning, match="No teaching row has class 'rare'"):
-        clf = CertifiedVoteClassifier(method, SMALL, teach_share=0.5, random_state=seed).fit(X, y)
+    seed = next(s for s in range(100) if not set(range(3)) & set(training_rows(len(y), s)))
+    with pytest.warns(UserWarning, match="No training row has class 'rare'"):
+        clf = CertifiedVoteClassifier(method, SMALL, train_share=0.5, random_state=seed).fit(X, y)
     assert not np.any(clf.predict(X) == "rare")
     assert clf.certificate_.parts[0].errors >= 3
 
 
-def teach_rows(n, seed):
-    return make_folds(row_order(n, seed), "single", 0.5)[0].teach
+def training_rows(n, seed):
+    return split_rows(row_order(n, seed), "single", 0.5)[0].train
 
 
 @pytest.mark.parametrize(
@@ -238,7 +244,7 @@ def teach_rows(n, seed):
         ({"delta": "5%"}, "'delta' parameter"),
         ({"prior": 0.0}, "'prior' parameter .* must be .* a float in the range \\(0.0, inf\\)"),
         ({"prior": -1.0}, "'prior' parameter"),
-        ({"prior": [1.0, 2.0]}, "one number a voter, 15 in all; got shape \\(2,\\)"),
+        ({"prior": [1.0, 2.0]}, "one number per voter, 15 in all; got shape \\(2,\\)"),
         ({"prior": [0.0] * 15}, "prior must be positive"),
         ({"prior": [np.nan] * 15}, "prior must be positive"),
         ({"prior": 1e9}, "prior must be positive, from 1e-6 to 1e6"),
@@ -253,9 +259,15 @@ def teach_rows(n, seed):
         ({"split": "half"}, "'split' parameter"),
         ({"loss": "hinge"}, "'loss' parameter"),
         ({"solver": "sgd"}, "'solver' parameter"),
-        ({"teach_share": 1.0}, "'teach_share' parameter"),
+        ({"train_share": 1.0}, "'train_share' parameter"),
         ({"tau": 1.5}, "'tau' parameter"),
         ({"constant": "best"}, "'constant' parameter"),
+        ({"family": "gaussian"}, "'family' parameter"),
+        ({"family": "categorical"}, "family='categorical' does not go with method='dis-b', which learns dirichlet"),
+        ({"price_list": "cheap"}, "'price_list' parameter"),
+        ({"price_list": [1.0, 2.0]}, "price_list must hold pairs \\(nats, weight\\)"),
+        ({"price_list": [(1.0, 0.2, 0.3)]}, "price_list must hold pairs \\(nats, weight\\)"),
+        ({"price_list": [("a", "b")]}, "price_list must hold numbers"),
         ({"split": "none"}, "split='none' needs voters fixed without the data, but Forest"),
         ({"split": "none", "voters": "stumps"}, "Stumps take ranges="),
         ({"split": "none", "voters": [DecisionTreeClassifier()]}, "fitted classifiers"),
@@ -263,10 +275,61 @@ def teach_rows(n, seed):
         ({"voters": Stumps(ranges=[(0, 1)] * 3), "split": "none"}, "ranges were given for 3 features, but X has 30"),
     ],
 )
-@pytest.mark.filterwarnings("ignore:Prefit needs no teaching rows")
+@pytest.mark.filterwarnings("ignore:Classifiers needs no training rows")
 def test_bad_parameters_are_refused_with_a_reason(parameters, message):
     with pytest.raises(ValueError, match=message):
         fitted(**parameters)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_family_is_learned_or_refused(method, family):
+    if family == "dirichlet" or METHODS[method].accepts(FAMILIES[family]):
+        part = fitted(method=method, family=family).certificate_.parts[0]
+        assert part.family == (family if METHODS[method].accepts(FAMILIES[family]) else METHODS[method].family.name)
+        assert part.n_voters == 15
+        return
+    with pytest.raises(ValueError, match=f"family='{family}' does not go with method='{method}'"):
+        fitted(method=method, family=family)
+
+
+@pytest.mark.parametrize(("method", "family"), [("smv-exact", "dirichlet"), ("smv-mc", "logistic-normal")])
+def test_the_random_vote_keeps_the_parameters_that_it_draws_from_and_their_mean_weights(method, family):
+    clf = fitted(method=method, family=family)
+    assert clf.hyper_posterior_.tolist() == list(clf.certificate_.parts[0].alpha)
+    assert clf.weights_.shape == (15,)
+    assert clf.weights_.sum() == pytest.approx(1.0)
+    np.testing.assert_array_equal(clf.weights_, FAMILIES[family].mean_weights(clf.hyper_posterior_))
+    assert fitted(method="dis-r", family=family).hyper_posterior_ is None
+
+
+def test_the_voter_set_is_kept_as_it_was_given_or_chosen():
+    assert fitted().voter_set_ is SMALL
+    trees = fitted_trees()
+    kept = CertifiedVoteClassifier(voters=trees, split="none", random_state=0).fit(*cancer()).voter_set_
+    assert isinstance(kept, Classifiers)
+    assert all(one is other for one, other in zip(kept.classifiers, trees, strict=True))
+    assert isinstance(fitted(method="dis-r", voters="auto").voter_set_, Forest)
+    X, y = cancer()
+    assert isinstance(CertifiedVoteClassifier(random_state=0).fit(X[:120], y[:120]).voter_set_, Mixed)
+
+
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+def test_rows_are_checked_as_they_were_fitted():
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    clf = CertifiedVoteClassifier("dis-r", SMALL, random_state=0).fit(X, y)
+    rows, labels = clf.check_rows(X, y)
+    part = clf.certificate_.parts[0]
+    assert part_digest(row_keys(rows), labels, clf.part_.certify) == part.certification_digest
+    assert part_digest(row_keys(rows), labels, clf.part_.train) == part.training_digest
+    with pytest.raises(ValueError, match="feature names"):
+        clf.check_rows(X.rename(columns={"mean radius": "radius"}), y)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        clf.check_rows(X, y[:-1])
+    with pytest.raises(ValueError, match="30 features"):
+        clf.check_rows(X.to_numpy()[:, :7], y)
+    with pytest.raises(NotFittedError):
+        CertifiedVoteClassifier().check_rows(X, y)
 
 
 def test_an_array_prior_is_used():
@@ -283,8 +346,8 @@ def test_one_class_is_refused():
 def test_too_few_rows_are_refused():
     X, y = cancer()
     rows = np.flatnonzero(y == 0)[:1].tolist() + np.flatnonzero(y == 1)[:1].tolist()
-    with pytest.raises(ValueError, match=r"n_samples = 2 with teach_share=0.1 leaves 0 to teach"):
-        CertifiedVoteClassifier(voters=SMALL, teach_share=0.1).fit(X[rows], y[rows])
+    with pytest.raises(ValueError, match=r"n_samples = 2 with train_share=0.1 leaves 0 to train"):
+        CertifiedVoteClassifier(voters=SMALL, train_share=0.1).fit(X[rows], y[rows])
 
 
 def test_more_than_two_classes_are_refused_by_stumps():
@@ -294,7 +357,7 @@ def test_more_than_two_classes_are_refused_by_stumps():
 
 def test_sample_weights_are_refused():
     X, y = cancer()
-    with pytest.raises(ValueError, match="a certificate counts every certified row once"):
+    with pytest.raises(ValueError, match="a certificate counts every certification row once"):
         CertifiedVoteClassifier().fit(X, y, sample_weight=np.ones(len(y)))
     with pytest.raises(TypeError, match="fit\\(\\) takes X and y only; got groups"):
         CertifiedVoteClassifier().fit(X, y, groups=y)

@@ -1,81 +1,278 @@
-"""Data flows one way: a module imports only from modules above it in this list."""
+"""The plan of the house: rooms import one way only, see nothing private of one another, and share one vocabulary."""
 
 import ast
+import importlib
+import inspect
+import re
 from pathlib import Path
 
-import certivote
+import pytest
 
-ORDER = [
+import certivote
+from certivote import CertifiedVoteClassifier
+from certivote.pipeline import make_plan
+from certivote.theory.families import FAMILIES
+from certivote.theory.methods import METHODS
+from certivote.theory.predictors import PREDICTORS
+
+ROOMS = [
     "_version",
-    "files",
-    "text_columns",
     "maths",
-    "split",
     "votes",
     "voters",
-    "risks",
-    "bounds",
-    "forms",
-    "methods",
-    "learn",
-    "evidence",
-    "records",
-    "record_json",
-    "wording",
-    "breakdown",
-    "report",
-    "notebook",
+    "theory",
     "certificate",
-    "by_class",
-    "checks",
-    "ball_maths",
-    "recompute",
-    "persist",
-    "certify",
-    "informed",
-    "teach_share",
-    "priors",
-    "calculator",
-    "progress",
-    "prepare",
+    "pipeline",
+    "verify",
+    "io",
+    "present",
     "estimator",
-    "recount",
-    "audit",
-    "compare",
-    "figure_style",
-    "plots",
-    "tables",
     "datasets",
     "experiments",
     "cli",
     "__main__",
 ]
+"""A room imports only from rooms above it in this list."""
+UPWARD = {("certificate/_certificate.py", "present")}
+"""But for these: the methods of a certificate that show it ask the room of views, when they are called."""
+ALONE = {"verify": {"certificate"}}
+"""Rooms that import from these and no others, whatever is above them."""
+
 SOURCE = Path(certivote.__file__).parent
+FILES = {path.relative_to(SOURCE).as_posix(): path for path in sorted(SOURCE.rglob("*.py"))}
+TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in FILES.items()}
+INSIDE = [name for name in FILES if name != "__init__.py"]
+ROOMS_WITH_FILES = sorted({name.split("/")[0] for name in FILES if "/" in name})
 
 
-def layer(path):
-    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
+def room_of(name):
+    return name.split("/")[0].removesuffix(".py")
 
 
-def imported_layers(path):
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "certivote":
-            names = node.module.split(".")[1:2] or [alias.name for alias in node.names]
-            yield from names
+def imports_of(tree):
+    """Every import from this package: its dotted path below ``certivote``, and whether it is made in a function."""
+    found = []
+
+    def visit(node, in_function):
+        if isinstance(node, ast.Import):
+            found.extend((alias.name.split(".")[1:], in_function) for alias in node.names if is_ours(alias.name))
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports within the package are absolute"
+            if is_ours(node.module):
+                path = node.module.split(".")[1:]
+                found.extend(([*path, alias.name], in_function) for alias in node.names)
+        for child in ast.iter_child_nodes(node):
+            visit(child, in_function or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda))
+
+    visit(tree, False)
+    return found
 
 
-def test_every_module_has_a_place():
-    assert {layer(path) for path in SOURCE.rglob("*.py")} - {"__init__"} == set(ORDER)
+def is_ours(module):
+    return module.split(".")[0] == "certivote"
 
 
-def test_no_module_imports_from_below():
-    for path in SOURCE.rglob("*.py"):
-        if layer(path) == "__init__":
-            continue
-        for name in imported_layers(path):
-            assert ORDER.index(name) <= ORDER.index(layer(path)), f"{path.name} imports {name}"
+def test_imports_are_found_wherever_they_are():
+    text = """
+import numpy, certivote.io
+from certivote.votes import a, b
+class C:
+    from certivote import voters
+    def f(self):
+        if self:
+            from certivote.present._plots import _c
+"""
+    assert imports_of(ast.parse(text)) == [
+        (["io"], False),
+        (["votes", "a"], False),
+        (["votes", "b"], False),
+        (["voters"], False),
+        (["present", "_plots", "_c"], True),
+    ]
+
+
+@pytest.fixture(scope="module")
+def foreign():
+    """Of every file, what it imports from other rooms."""
+    return {
+        name: [(path, inner) for path, inner in imports_of(TREES[name]) if path[0] != room_of(name)] for name in INSIDE
+    }
+
+
+def test_every_room_has_a_place():
+    assert {room_of(name) for name in INSIDE} == set(ROOMS)
+
+
+def test_no_room_imports_from_below(foreign):
+    below = {
+        (name, path[0])
+        for name, imports in foreign.items()
+        for path, _ in imports
+        if ROOMS.index(path[0]) > ROOMS.index(room_of(name))
+    }
+    assert below == UPWARD
+
+
+def test_the_exceptions_are_made_where_they_are_needed_and_not_before(foreign):
+    for name, room in UPWARD:
+        inner = [in_function for path, in_function in foreign[name] if path[0] == room]
+        assert inner
+        assert all(inner)
+
+
+def test_some_rooms_import_from_few_others(foreign):
+    for room, allowed in ALONE.items():
+        seen = {path[0] for name, imports in foreign.items() if room_of(name) == room for path, _ in imports}
+        assert seen == allowed
+
+
+def test_the_estimator_imports_what_it_says(foreign):
+    assert {path[0] for path, _ in foreign["estimator.py"]} == {"certificate", "io", "pipeline", "theory", "votes"}
+
+
+def test_nobody_looks_into_another_room(foreign):
+    private = {
+        (name, ".".join(path))
+        for name, imports in foreign.items()
+        for path, _ in imports
+        if path != ["_version", "__version__"] and any(part.startswith("_") for part in path)
+    }
+    assert private == set()
+
+
+def test_the_package_itself_offers_what_rooms_offer():
+    """Its own imports are public names of rooms, but for the version."""
+    for path, _ in imports_of(TREES["__init__.py"]):
+        assert path == ["_version", "__version__"] or not any(part.startswith("_") for part in path), path
+
+
+@pytest.mark.parametrize("room", ROOMS_WITH_FILES)
+def test_every_room_says_what_lives_in_it(room):
+    text = ast.get_docstring(TREES[f"{room}/__init__.py"])
+    assert text is not None
+    assert len(text.splitlines()) >= 3
+
+
+def test_what_a_room_imports_is_offered(foreign):
+    """It is a public module of another room, or in the ``__all__`` of one."""
+    for name, imports in foreign.items():
+        for path, _ in imports:
+            module = importlib.import_module(".".join(["certivote", *path[:-1]]))
+            is_module = inspect.ismodule(getattr(module, path[-1]))
+            assert path[0] == "_version" or is_module or path[-1] in module.__all__, f"{name} imports {path}"
 
 
 def test_files_stay_short():
-    lengths = {path.name: len(path.read_text().splitlines()) for path in SOURCE.rglob("*.py")}
+    lengths = {name: len(path.read_text(encoding="utf-8").splitlines()) for name, path in FILES.items()}
     assert max(lengths.values()) < 400, lengths
+
+
+# What methods, families and predictors differ in is in their tables, so nobody else asks for them by name.
+
+
+def words_of(tree):
+    """Every text that is no docstring: where it stands (in a function or at a name), itself, and if it is a default."""
+    found = []
+
+    def visit(node, place, defaults):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            return
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            found.append((place, node.value, node in defaults))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            place, defaults = node.name, {*node.args.defaults, *node.args.kw_defaults}
+        elif isinstance(node, ast.Assign | ast.AnnAssign) and place == "":
+            target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+            place = target.id if isinstance(target, ast.Name) else ""
+        for child in ast.iter_child_nodes(node):
+            visit(child, place, defaults)
+
+    visit(tree, "", set())
+    return found
+
+
+def test_words_are_found_where_they_stand():
+    text = """
+\"\"\"dis-b\"\"\"
+A = ("a",)
+\"\"\"of A\"\"\"
+def f(x="b", *, y="c"):
+    \"\"\"of f\"\"\"
+    return x == "d" or f"{x} e"
+g("h")
+"""
+    assert set(words_of(ast.parse(text))) == {
+        ("A", "a", False),
+        ("f", "b", True),
+        ("f", "c", True),
+        ("f", "d", False),
+        ("f", " e", False),
+        ("", "h", False),
+    }
+
+
+def asked_by_name(names, knows):
+    """Where texts are names of these parts, in files that do not ``know`` them."""
+    return {
+        (file, place, text, is_default)
+        for file, tree in TREES.items()
+        if not file.startswith(knows)
+        for place, text, is_default in words_of(tree)
+        if text in names
+    }
+
+
+def test_predictors_are_not_asked_for_by_name():
+    assert asked_by_name(PREDICTORS, ("theory/", "certificate/_json.py", "verify/")) == set()
+    mentioned = re.compile("|".join(map(re.escape, PREDICTORS)))
+    for file, tree in TREES.items():
+        if not file.startswith(("theory/", "certificate/_json.py", "verify/")):
+            assert not [text for _, text, _ in words_of(tree) if mentioned.search(text)], file
+
+
+def test_families_are_not_asked_for_by_name():
+    """But for the default, and what models had before there was a choice."""
+    assert asked_by_name(FAMILIES, ("theory/", "certificate/_json.py", "verify/")) == {
+        ("pipeline/_plan.py", "make_plan", "dirichlet", True),
+        ("estimator.py", "__init__", "dirichlet", True),
+        ("cli/_fit.py", "fit", "dirichlet", True),
+        ("cli/_compare.py", "compare", "dirichlet", True),
+        ("io/_models.py", "_complete", "dirichlet", False),
+    }
+
+
+def test_methods_are_not_asked_for_by_name():
+    """But for what ``"auto"`` stands for, and the choice of the paper that is reproduced."""
+    asked = asked_by_name(METHODS, ("theory/", "verify/"))
+    by_place = {}
+    for file, place, method, _ in asked:
+        by_place.setdefault((file, place), set()).add(method)
+    assert by_place == {
+        ("pipeline/_plan.py", "make_plan"): {"dis-b"},
+        ("pipeline/_compare.py", "compare"): {"dis-r"},
+        ("cli/_compare.py", "compare"): {"dis-r"},
+        ("experiments/_protocol.py", "PAPER_METHODS"): {"fo", "so", "bin", "smv-exact", "smv-mc", "dis-v", "dis-r"},
+        ("experiments/_protocol.py", "run_unit"): {"dis-r"},
+        ("experiments/_figures.py", "_TIMED"): {"smv-exact", "smv-mc", "dis-v", "dis-r"},
+    }
+
+
+@pytest.mark.parametrize("name", [name for name in INSIDE if room_of(name) != "verify"])
+def test_no_part_of_a_method_is_compared_by_name(name):
+    """Nowhere outside the auditor, whatever else a file may name."""
+    for node in ast.walk(TREES[name]):
+        if isinstance(node, ast.Compare | ast.MatchValue):
+            texts = {part.value for part in ast.walk(node) if isinstance(part, ast.Constant)}
+            assert not texts & {*METHODS, *PREDICTORS, *FAMILIES}, ast.unparse(node)
+
+
+# One set of defaults
+
+
+def test_the_defaults_of_the_estimator_are_those_of_a_plan():
+    estimator, plan = (inspect.signature(function).parameters for function in (CertifiedVoteClassifier, make_plan))
+    assert list(estimator) == [*plan, "verbose"]
+    for name, parameter in plan.items():
+        assert estimator[name].default == parameter.default, name
+        assert estimator[name].kind == parameter.kind, name
+    assert estimator["verbose"].default is False

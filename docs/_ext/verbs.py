@@ -7,7 +7,7 @@ from sphinx.errors import ExtensionError
 from typer.cli import app as typer_app
 from typer.testing import CliRunner
 
-from certivote.files import write_whole
+from certivote.io import write_atomically
 
 
 def _write(app: Sphinx) -> None:
@@ -20,7 +20,7 @@ def _write(app: Sphinx) -> None:
     page = Path(app.srcdir, "_generated", "verbs.md")
     page.parent.mkdir(exist_ok=True)
     if not page.exists() or page.read_text(encoding="utf-8") != text:
-        write_whole(page, text.encode())
+        write_atomically(page, text.encode())
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

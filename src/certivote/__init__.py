@@ -6,12 +6,12 @@ bound on its error that holds with probability at least ``1 - delta``.
 
 from certivote import voters
 from certivote._version import __version__
-from certivote.audit import verify
 from certivote.certificate import Certificate
-from certivote.compare import compare
 from certivote.estimator import CertifiedVoteClassifier
-from certivote.persist import load
-from certivote.plots import plot_certificate, plot_comparison, plot_weights
+from certivote.io import load
+from certivote.pipeline import compare
+from certivote.present import plot_certificate, plot_comparison, plot_weights
+from certivote.verify import verify
 
 __all__ = [
     "Certificate",

@@ -8,26 +8,26 @@ from hypothesis import strategies as st
 from mpmath import mp
 from scipy import stats
 
-from certivote import bounds
-from certivote.maths.occam import Gamma
+from certivote.maths.occam import PriceList
+from certivote.theory import bounds
 
 MIXTURES = {
-    "one scale": Gamma(atoms=(), scales=((2.0, 1.0),)),
-    "the default": Gamma.mixture(),
-    "staying": Gamma.mixture(((0.0, 0.95),)),
-    "atoms on both sides": Gamma(atoms=((-3.0, 0.2), (0.5, 0.1), (40.0, 0.3)), scales=((0.5, 0.3), (30.0, 0.1))),
-    "far atoms": Gamma.mixture(((5.0, 0.2), (700.0, 0.3), (2500.0, 0.4))),
-    "nearly a point": Gamma(atoms=((5.0, 1 - 1e-9),), scales=((1.0, 1e-9),)),
+    "one scale": PriceList(atoms=(), scales=((2.0, 1.0),)),
+    "the default": PriceList.mixture(),
+    "staying": PriceList.mixture(((0.0, 0.95),)),
+    "atoms on both sides": PriceList(atoms=((-3.0, 0.2), (0.5, 0.1), (40.0, 0.3)), scales=((0.5, 0.3), (30.0, 0.1))),
+    "far atoms": PriceList.mixture(((5.0, 0.2), (700.0, 0.3), (2500.0, 0.4))),
+    "nearly a point": PriceList(atoms=((5.0, 1 - 1e-9),), scales=((1.0, 1e-9),)),
 }
 RATIOS = [-3000.0, -40.0, -3.5, -1.0, -1e-6, -1e-15, 0.0, 1e-15, 1e-12, 1e-6, 0.1, 0.4999, 0.51, 1.0, 4.999, 5.01]
 RATIOS += [12.0, 39.0, 41.0, 150.0, 690.0, 701.0, 2400.0, 2600.0, 8000.0]
 
 
-@pytest.mark.parametrize("gamma", MIXTURES.values(), ids=MIXTURES.keys())
-def test_price_against_the_integral(gamma):
+@pytest.mark.parametrize("price_list", MIXTURES.values(), ids=MIXTURES.keys())
+def test_price_against_the_integral(price_list):
     for ratio in RATIOS:
-        true = -mp.log(exact_level(gamma, ratio))
-        got = gamma.price(ratio)
+        true = -mp.log(exact_level(price_list, ratio))
+        got = price_list.price(ratio)
         assert got >= true, f"below at {ratio}: {mp.nstr(true - got, 3)}"
         assert got - true <= 1e-13 * (1 + abs(ratio)), f"above at {ratio}: {mp.nstr(got - true, 3)}"
 
@@ -44,29 +44,29 @@ ratios = st.one_of(st.floats(-100.0, 3000.0), st.floats(-1.0, 10.0), st.floats(-
 
 @given(places, ratios, ratios)
 def test_price_never_decreases_in_the_ratio(atoms, first, second):
-    gamma = Gamma.mixture(tuple(atoms))
+    price_list = PriceList.mixture(tuple(atoms))
     low, high = sorted((first, second))
-    assert gamma.price(low) <= gamma.price(high) + 1e-13 * (1 + abs(low))  # but for rounding
+    assert price_list.price(low) <= price_list.price(high) + 1e-13 * (1 + abs(low))  # but for rounding
 
 
 @given(places, ratios)
 def test_price_is_never_too_low(atoms, ratio):
-    gamma = Gamma.mixture(tuple(atoms))
-    if all(abs(ratio - place) > 1e-11 for place, _ in gamma.atoms):  # on the very edge, the floats decide
-        closed = mp.fsum(mp.mpf(w) * mp.exp(-mp.mpf(c)) for c, w in gamma.atoms if ratio <= c)
+    price_list = PriceList.mixture(tuple(atoms))
+    if all(abs(ratio - place) > 1e-11 for place, _ in price_list.atoms):  # on the very edge, the floats decide
+        closed = mp.fsum(mp.mpf(w) * mp.exp(-mp.mpf(c)) for c, w in price_list.atoms if ratio <= c)
         x = mp.exp(-max(mp.mpf(ratio), 0))
-        closed += mp.fsum(mp.mpf(w) * x ** (1 + 1 / mp.mpf(j)) / (mp.mpf(j) + 1) for j, w in gamma.scales)
-        assert gamma.price(ratio) >= -mp.log(closed)
+        closed += mp.fsum(mp.mpf(w) * x ** (1 + 1 / mp.mpf(j)) / (mp.mpf(j) + 1) for j, w in price_list.scales)
+        assert price_list.price(ratio) >= -mp.log(closed)
 
 
 @pytest.mark.parametrize("place", [-4.0, 0.0, math.log(3.0), 5.0, 1234.5])
 def test_an_atom_of_a_mixture_lies_a_hair_above_its_place(place):
-    gamma = Gamma.mixture(((place, 0.9),))
+    price_list = PriceList.mixture(((place, 0.9),))
     alone = place - math.log(0.9) + 1e-9
-    at, past = gamma.price(place), gamma.price(place + 1e-10)
+    at, past = price_list.price(place), price_list.price(place + 1e-10)
     assert alone - 0.1 < at < alone + 1e-8  # the scales help a little
     assert past == pytest.approx(at, abs=1e-8)
-    assert gamma.price(place + 1e-8) > at + 0.5
+    assert price_list.price(place + 1e-8) > at + 0.5
 
 
 @pytest.mark.parametrize(
@@ -87,43 +87,43 @@ def test_an_atom_of_a_mixture_lies_a_hair_above_its_place(place):
     ],
 )
 def test_what_is_no_probability_is_refused(atoms, scales):
-    with pytest.raises(ValueError, match="gamma"):
-        Gamma(atoms, scales)
+    with pytest.raises(ValueError, match="price list"):
+        PriceList(atoms, scales)
 
 
 @given(st.lists(st.tuples(st.floats(-10.0, 100.0), st.floats(1e-3, 10.0)), max_size=5))
 def test_a_mixture_leaves_a_twentieth_to_the_scales(atoms):
-    gamma = Gamma.mixture(tuple(atoms))
-    rest = math.fsum(weight for _, weight in gamma.scales)
+    price_list = PriceList.mixture(tuple(atoms))
+    rest = math.fsum(weight for _, weight in price_list.scales)
     total = math.fsum(weight for _, weight in atoms)
     assert rest == pytest.approx(max(1.0 - total, 0.05), abs=1e-12)
-    assert len(gamma.scales) == 5
-    assert len({weight for _, weight in gamma.scales}) == 1
-    for (place, weight), (_, given_weight) in zip(gamma.atoms, atoms, strict=True):
+    assert len(price_list.scales) == 5
+    assert len({weight for _, weight in price_list.scales}) == 1
+    for (place, weight), (_, given_weight) in zip(price_list.atoms, atoms, strict=True):
         assert weight == pytest.approx(given_weight * min(1.0, 0.95 / total))
-        assert math.isfinite(gamma.price(place))
+        assert math.isfinite(price_list.price(place))
 
 
 def test_negative_weights_of_a_mixture_are_refused():
-    with pytest.raises(ValueError, match="gamma"):
-        Gamma.mixture(((0.0, -0.1),))
+    with pytest.raises(ValueError, match="price list"):
+        PriceList.mixture(((0.0, -0.1),))
 
 
-@pytest.mark.parametrize("gamma", MIXTURES.values(), ids=MIXTURES.keys())
-def test_steering_price_and_its_derivative(gamma):
+@pytest.mark.parametrize("price_list", MIXTURES.values(), ids=MIXTURES.keys())
+def test_steering_price_and_its_derivative(price_list):
     for ratio in (-800.0, -5.0, -0.3, 0.2, 1.5, 3.1, 5.0, 20.0, 41.0, 300.0, 705.0, 900.0, 1700.0, 5000.0):
-        value, slope = gamma.steering_price(ratio)
+        value, slope = price_list.steering_price(ratio)
         step = 1e-4 * max(1.0, abs(ratio) * 1e-2)
-        above, below = gamma.steering_price(ratio + step)[0], gamma.steering_price(ratio - step)[0]
+        above, below = price_list.steering_price(ratio + step)[0], price_list.steering_price(ratio - step)[0]
         assert slope == pytest.approx((above - below) / (2 * step), abs=2e-5), ratio
         assert 0.0 <= slope <= 4.0  # an atom fades like the fourth power
         assert math.isfinite(value)
 
 
 def test_steering_price_is_the_price_where_no_atom_is():
-    gamma = Gamma.mixture()
+    price_list = PriceList.mixture()
     for ratio in (-2.0, 0.5, 7.0, 300.0, 5000.0):
-        assert gamma.steering_price(ratio)[0] == pytest.approx(gamma.price(ratio), rel=1e-12)
+        assert price_list.steering_price(ratio)[0] == pytest.approx(price_list.price(ratio), rel=1e-12)
 
 
 # The hammer itself. Twenty hypotheses of true risk 0.4 with errors of their own, and one that is never wrong. The
@@ -160,16 +160,16 @@ def is_at_most_delta(count, runs):
 
 
 @pytest.mark.parametrize(
-    "gamma",
+    "price_list",
     [
-        Gamma.mixture(),
-        Gamma.mixture(((0.0, 0.9),)),
-        Gamma(((-2.0, 0.5), (1.0, 0.45)), ((1.0, 0.05),)),
-        Gamma(((2.9, 0.99),), ((1.0, 0.01),)),
+        PriceList.mixture(),
+        PriceList.mixture(((0.0, 0.9),)),
+        PriceList(((-2.0, 0.5), (1.0, 0.45)), ((1.0, 0.05),)),
+        PriceList(((2.9, 0.99),), ((1.0, 0.01),)),
     ],
 )
-def test_an_adversary_makes_the_bound_fail_at_most_as_often_as_promised(gamma):
-    count = failures(lambda errors, ratio: bounds.dis_b(errors, ratio, N, DELTA, gamma), 1500, 1)
+def test_an_adversary_makes_the_bound_fail_at_most_as_often_as_promised(price_list):
+    count = failures(lambda errors, ratio: bounds.dis_b(errors, price_list.price(ratio), N, DELTA), 1500, 1)
     assert is_at_most_delta(count, 1500)
     assert count > 0  # it does try
 
@@ -182,9 +182,9 @@ def test_an_adversary_beats_a_level_that_pays_the_ratio_only():
 
 
 def test_an_adversary_beats_weights_that_sum_to_more_than_one():
-    gamma = Gamma(((2.9, 0.99),), ((1.0, 0.01),))
+    price_list = PriceList(((2.9, 0.99),), ((1.0, 0.01),))
 
     def careless(errors, ratio):
-        return bounds.dis_b(errors, ratio, N, min(4 * DELTA, 0.999), gamma)
+        return bounds.dis_b(errors, price_list.price(ratio), N, min(4 * DELTA, 0.999))
 
     assert not is_at_most_delta(failures(careless, 1500, 3), 1500)

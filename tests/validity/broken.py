@@ -4,17 +4,17 @@ Each breach has the same voters and rows as an honest control beside it, where t
 """
 
 import numpy as np
-from honest import DELTA, STUMPS, TREES, world
+from honest import DELTA, STUMPS, TREES, fit, world
 from scipy import stats
 from sklearn.tree import DecisionTreeClassifier
 from study import Case, Row
 
-from certivote import CertifiedVoteClassifier
-from certivote.bounds import dis_r, holdout
-from certivote.learn import SOLVERS, Problem
-from certivote.maths import dirichlet
-from certivote.methods import METHODS, Setting
-from certivote.risks import count_errors
+from certivote.pipeline import SOLVERS, Problem
+from certivote.theory.bounds import dis_r, holdout
+from certivote.theory.families import DIRICHLET
+from certivote.theory.methods import METHODS
+from certivote.theory.risks import count_errors
+from certivote.theory.theorems import Setting
 from certivote.voters import Stumps
 from certivote.votes import fixed_point
 
@@ -22,7 +22,7 @@ OVERFIT = [DecisionTreeClassifier(max_features=1, random_state=k) for k in range
 
 
 def fitted(X, y, seed, **options):
-    return CertifiedVoteClassifier(**{"delta": DELTA, "prior": 0.5, **options}, random_state=seed).fit(X, y)
+    return fit(X, y, seed, **{"delta": DELTA, "prior": 0.5, **options})
 
 
 def seed_from(rng):
@@ -41,47 +41,47 @@ def drifted(before, after, method):
         drawn = both_classes(world(before), 100, rng)
         if drawn is None:
             return []
-        clf = fitted(*drawn, seed_from(rng), method=method, voters=TREES, split="single")
-        return [(clf.certificate_.bound, world(after).risk(clf))]
+        found = fitted(*drawn, seed_from(rng), method=method, voters=TREES, split="single")
+        return [(found.certificate.bound, world(after).risk(found))]
 
     return trial
 
 
 def copied(copies):
-    """Every row is in the data so many times before they are split: teaching rows come back to be certified."""
+    """Every row is in the data so many times before they are split: training rows come back to be certified."""
 
     def trial(rng):
         cases = rng.random((40, 3))  # continuous: no two are equal by nature
         X, y = np.repeat(cases, copies, axis=0), np.repeat(rng.integers(2, size=40), copies)
-        clf = fitted(X, y, seed_from(rng), method="holdout", voters=OVERFIT, split="single")
-        return [(clf.certificate_.bound, 0.5)]
+        found = fitted(X, y, seed_from(rng), method="holdout", voters=OVERFIT, split="single")
+        return [(found.certificate.bound, 0.5)]
 
     return trial
 
 
 def best_of_draws(draws, paid, delta=0.05):
     """Draw again and again from one learned posterior, and keep the best certificate."""
-    taught = STUMPS.teach(None, None, np.array([0, 1]), None)
-    beta = np.full(taught.n_voters, 0.5)
+    voters = STUMPS.fit(None, None, np.array([0, 1]), None)
+    beta = np.full(voters.n_voters, 0.5)
 
     def trial(rng):
         n, each = 20, delta / draws if paid else delta
         X, y = world(0.5).sample(n, rng)
-        votes = taught.votes(X)
-        problem = Problem(votes, y, "plurality", beta, METHODS["dis-r"], Setting(each, 1.5, "exact"))
+        votes = voters.votes(X)
+        problem = Problem(votes, y, "plurality", beta, DIRICHLET, METHODS["dis-r"], Setting(each, 1.5, "exact"))
         alpha = SOLVERS["lbfgs"](problem, rng, lambda: None)
         bounds = []
         for _ in range(draws):
-            log_weights, _, _ = dirichlet.draw(alpha, rng)
-            errors = count_errors(votes.masses(fixed_point(log_weights)), y, "plurality")
-            bounds.append(dis_r(errors / n, dirichlet.log_ratio(alpha, beta, log_weights), n, each, "exact"))
+            draw = DIRICHLET.draw(alpha, rng)
+            errors = count_errors(votes.masses(fixed_point(draw.log_weights)), y, "plurality")
+            bounds.append(dis_r(errors / n, DIRICHLET.log_ratio(alpha, beta, draw.point), n, each, "exact"))
         return [(min(bounds), 0.5)]
 
     return trial
 
 
 def best_of_seeds(seeds, paid, method):
-    """Fit with one seed after another, which splits and teaches anew, and keep the best certificate."""
+    """Fit with one seed after another, which splits and trains anew, and keep the best certificate."""
 
     def trial(rng):
         drawn = both_classes(world(0.5), 40, rng)
@@ -92,12 +92,12 @@ def best_of_seeds(seeds, paid, method):
             fitted(*drawn, seed_from(rng), method=method, voters=TREES, split="single", delta=delta)
             for _ in range(seeds)
         ]
-        return [(min(clf.certificate_.bound for clf in fits), 0.5)]
+        return [(min(found.certificate.bound for found in fits), 0.5)]
 
     return trial
 
 
-def taught_on_certified_rows(method):
+def trained_on_them(method):
     """Trees fitted on the rows that certify them, handed over as if they had been fitted on others."""
 
     def trial(rng):
@@ -105,14 +105,14 @@ def taught_on_certified_rows(method):
         if drawn is None:
             return []
         voters = [DecisionTreeClassifier(max_features=1, random_state=k).fit(*drawn) for k in range(3)]
-        clf = fitted(*drawn, seed_from(rng), method=method, voters=voters, split="none")
-        return [(clf.certificate_.bound, 0.5)]
+        found = fitted(*drawn, seed_from(rng), method=method, voters=voters, split="none")
+        return [(found.certificate.bound, 0.5)]
 
     return trial
 
 
-def thresholds_from_certified_rows(choose):
-    """Stumps whose ranges are read off the certified rows: the extremes only, or chosen with the labels in view."""
+def thresholds_from_them(choose):
+    """Stumps whose ranges are read off the certification rows: the extremes only, or chosen with the labels in view."""
 
     def trial(rng):
         X, y = rng.random((20, 10)), rng.integers(2, size=20)
@@ -122,10 +122,9 @@ def thresholds_from_certified_rows(choose):
         if choose:
             # The one threshold of each feature is put where the labels part best.
             ranges = [(best_threshold(column, y), 2.0) for column in X.T]
-        clf = fitted(
-            X, y, seed_from(rng), method="dis-b", voters=Stumps(1 if choose else 3, ranges), split="none", prior=5.0
-        )
-        return [(clf.certificate_.bound, 0.5)]
+        voters = Stumps(1 if choose else 3, ranges)
+        found = fitted(X, y, seed_from(rng), method="dis-b", voters=voters, split="none", prior=5.0)
+        return [(found.certificate.bound, 0.5)]
 
     return trial
 
@@ -158,20 +157,20 @@ def mean_level_stated(n):
 
 
 def best_of_models(models, paid, method):
-    """Several sets of voters taught on the same rows, certified on the same rows; the best certificate is reported."""
+    """Several sets of voters trained on the same rows, certified on the same rows; the best certificate is reported."""
 
     def trial(rng):
         truth, delta = world(0.5), DELTA / models if paid else DELTA
-        teach, certify = both_classes(truth, 40, rng), both_classes(truth, 20, rng)
-        if teach is None or certify is None:
+        train, certify = both_classes(truth, 40, rng), both_classes(truth, 20, rng)
+        if train is None or certify is None:
             return []
         bounds = []
         for _ in range(models):
             kept = rng.random(40) < 0.5
             tree = DecisionTreeClassifier(max_features=1, random_state=seed_from(rng))
-            voters = [tree.fit(teach[0][kept], teach[1][kept])]
-            clf = fitted(*certify, seed_from(rng), method=method, voters=voters, split="none", delta=delta)
-            bounds.append(clf.certificate_.bound)
+            voters = [tree.fit(train[0][kept], train[1][kept])]
+            found = fitted(*certify, seed_from(rng), method=method, voters=voters, split="none", delta=delta)
+            bounds.append(found.certificate.bound)
         return [(min(bounds), 0.5)]
 
     return trial
@@ -183,7 +182,7 @@ def best_of_methods(rng):
     if drawn is None:
         return []
     fits = [fitted(*drawn, seed_from(rng), method=name, voters=STUMPS, split="none") for name in METHODS]
-    return [(min(clf.certificate_.bound for clf in fits), 0.5)]
+    return [(min(found.certificate.bound for found in fits), 0.5)]
 
 
 def collected_until_good(rows, step):
@@ -197,17 +196,17 @@ def collected_until_good(rows, step):
 
 
 def stratified(rng):
-    """Teaching and certified rows with the same share of each class: one in ten teaches."""
+    """Training and certification rows with the same share of each class: one in ten trains."""
     n = 200
     y = rng.random(n) < 0.5
     certified = np.concatenate([rows[len(rows) // 10 :] for rows in (np.flatnonzero(y), np.flatnonzero(~y))])
-    teach = np.setdiff1d(np.arange(n), certified)
-    errors = int(np.count_nonzero(y[certified] != (y[teach].mean() > 0.5)))  # the common class is the answer
+    train = np.setdiff1d(np.arange(n), certified)
+    errors = int(np.count_nonzero(y[certified] != (y[train].mean() > 0.5)))  # the common class is the answer
     return [(holdout(errors, len(certified), DELTA), 0.5)]
 
 
 def dropped_rows(share):
-    """Of the certified rows on which the classifier errs, this share is dropped: as if their values were missing."""
+    """Of the certification rows on which the classifier errs, this share is dropped: as if values were missing."""
 
     def trial(rng):
         errors = rng.binomial(50, 0.3)
@@ -248,10 +247,10 @@ def broken_cases():
         control = ("best of 10 seeds, paid", runs, best_of_seeds(10, True, method))
         yield from pair(method, "best of 10 seeds", noise, 40, runs, best_of_seeds(10, False, method), control)
     for method in ("dis-b", "dis-r", "so", "holdout"):
-        yield from pair(method, "voters taught on the certified rows", noise, 40, 100, taught_on_certified_rows(method))
+        yield from pair(method, "voters taught on the certification rows", noise, 40, 100, trained_on_them(method))
     for words, choose in (("extremes", False), ("best thresholds", True)):
-        setting = f"stumps with {words} of the certified rows"
-        yield from pair("dis-b", setting, noise, 20, 200, thresholds_from_certified_rows(choose))
+        setting = f"stumps with {words} of the certification rows"
+        yield from pair("dis-b", setting, noise, 20, 200, thresholds_from_them(choose))
     setting = "delta chosen afterwards (its mean is shown)"
     yield from pair("holdout", setting, noise, 20, 4000, level_afterwards(20), delta=mean_level_stated(20))
     control = ("best of 20 models, paid", 500, best_of_models(20, True, "holdout"))

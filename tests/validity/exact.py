@@ -6,14 +6,15 @@ from functools import cache
 from scipy import stats
 from study import Row
 
-from certivote.bounds import dis_b, dis_r, dis_v, holdout, seeger_maurer
-from certivote.maths.occam import Gamma
+from certivote.maths.occam import PriceList
+from certivote.theory.bounds import dis_b, dis_r, dis_v, holdout, seeger_maurer
 
 Bound = Callable[[int, int, float], float]
 """Errors, rows and delta to a bound."""
+STAYING = PriceList.mixture(((0.0, 0.95),))
 BOUNDS: dict[str, Bound] = {
     "holdout": holdout,
-    "dis-b, staying at the prior": lambda k, n, delta: dis_b(k, 0.0, n, delta, Gamma.mixture(((0.0, 0.95),))),
+    "dis-b, staying at the prior": lambda k, n, delta: dis_b(k, STAYING.price(0.0), n, delta),
     "dis-r, exact": lambda k, n, delta: dis_r(k / n, 0.0, n, delta, "exact"),
     "dis-r, paper": lambda k, n, delta: dis_r(k / n, 0.0, n, delta, "paper"),
     "dis-v, exact": lambda k, n, delta: dis_v(k / n, 0.0, n, delta, 1.5, "exact"),

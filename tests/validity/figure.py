@@ -4,7 +4,7 @@ from pathlib import Path
 
 from study import Count, Row, verdict
 
-from certivote.figure_style import STYLE
+from certivote.present import STYLE
 
 COLOURS = {"honest": "#0072b2", "adversarial": "#e69f00", "control": "#0072b2", "broken": "#d55e00"}
 """Those of Okabe and Ito, which differ to the colour-blind too."""

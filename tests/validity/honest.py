@@ -1,7 +1,7 @@
 """Fits as a user makes them, in worlds where the truth is known: every method, split, loss, constant, solver, option.
 
 Most worlds are pure noise, where every vote's true plurality error is the same: there bounds are nearly tight, and
-whatever looks at the certified rows without paying for it is soon seen.
+whatever looks at the certification rows without paying for it is soon seen.
 """
 
 from functools import cache
@@ -12,10 +12,9 @@ from sklearn.tree import DecisionTreeClassifier
 from study import Case, Row
 from worlds import RANGES, grid_world
 
-from certivote import CertifiedVoteClassifier
-from certivote.learn import SOLVERS
-from certivote.methods import METHODS
-from certivote.progress import Stage
+from certivote.pipeline import SOLVERS, make_plan, run
+from certivote.theory.families import FAMILIES
+from certivote.theory.methods import METHODS
 from certivote.voters import Forest, Stumps, resolve_voters
 
 DELTA = 0.2
@@ -27,7 +26,7 @@ SPLITS = ("none", "single", "cross", 3)
 
 
 class Grove(Forest):
-    """Few trees, quick to teach, that are their own pilot."""
+    """Few trees, quick to fit, that are their own pilot."""
 
     def pilot(self):
         return self
@@ -56,11 +55,9 @@ def voters_for(split, classes):
     return STUMPS if classes == 2 else strangers(classes)
 
 
-def fit_parts(options, X, y, seed):
-    """A fitted estimator, and the voters of each part of its certificate."""
-    clf = CertifiedVoteClassifier(**options, random_state=seed)
-    prepared = clf._prepare(X, y, [clf.method], Stage())
-    return clf._learn(prepared, Stage()), prepared.taught
+def fit(X, y, seed, **options):
+    """What an estimator with these parameters would do."""
+    return run(make_plan(**options, random_state=seed), X, y)
 
 
 def fitting(noise, classes, n, options):
@@ -72,12 +69,12 @@ def fitting(noise, classes, n, options):
         seed = int(rng.integers(2**31))
         if len(np.unique(y)) < 2 and not resolve_voters(options["voters"]).known_classes():
             return []  # refused
-        clf, taught = fit_parts(options, X, y, seed)
-        certificate = clf.certificate_
-        risks = [truth.risk_of_part(certificate, k, voters, clf.classes_) for k, voters in enumerate(taught)]
+        outcome = fit(X, y, seed, **options)
+        certificate = outcome.certificate
+        risks = [truth.risk_of_part(outcome, number) for number in range(len(outcome.parts))]
         pairs = [(certificate.bound, risks[certificate.deployed])]
         if certificate.average_bound is not None:
-            pairs.append((certificate.average_bound, float(np.dot(certificate.shares, risks))))
+            pairs.append((certificate.average_bound, float(np.dot(certificate.average_weights, risks))))
         return pairs
 
     return trial
@@ -92,7 +89,7 @@ def stating(noise, classes, n, options):
         seed = int(rng.integers(2**31))
         if len(np.unique(y)) < 2:
             return []  # refused
-        return [truth.worst_statement(CertifiedVoteClassifier(**options, random_state=seed).fit(X, y))]
+        return [truth.worst_statement(fit(X, y, seed, **options))]
 
     return trial
 
@@ -128,7 +125,7 @@ def runs_of(method, options):
     chooses = "prior" not in options and (method == "dis-b" or options["split"] == "none")
     if chooses or "n_draws" in options or options.get("solver") == "adam":
         return 100  # pays for a choice, or moves away from the prior
-    staying = method == "auto" or isinstance(options.get("prior"), str) or "gamma" in options
+    staying = method == "auto" or isinstance(options.get("prior"), str) or "price_list" in options
     return 400 if staying or options["split"] not in ("none", "single") else 300
 
 
@@ -140,12 +137,12 @@ def factorial():
     """Every method with every split, loss, constant and solver that makes a difference to it."""
     for name, method in METHODS.items():
         constants = ["exact"] if name in ("dis-b", "holdout") else ["exact", "paper"]
-        solvers = list(SOLVERS) if method.learns else ["lbfgs"]
+        solvers = list(SOLVERS) if method.predictor.learns else ["lbfgs"]
         for split in SPLITS:
             for loss in ("plurality", "half-weight"):
                 for constant in constants:
                     for solver in solvers:
-                        classes = 3 if loss == "half-weight" and not method.two_classes else 2
+                        classes = 3 if loss == "half-weight" and not method.theorem.two_classes else 2
                         setting = f"{named(split)}, {loss}, {constant}, {solver}"
                         options = {
                             "voters": voters_for(split, classes),
@@ -158,10 +155,30 @@ def factorial():
                         yield case(name, setting, PURE[classes], classes, rows_in(split), options)
 
 
+def logistic_normal():
+    """The other family of distributions over weights, with every method that takes it."""
+    family = FAMILIES["logistic-normal"]
+    for name in (name for name, method in METHODS.items() if method.accepts(family)):
+        for split in ("none", "single"):
+            for loss in ("plurality", "half-weight"):
+                for solver in SOLVERS:
+                    for classes in (2, 3):
+                        options = {
+                            "voters": voters_for(split, classes),
+                            "split": split,
+                            "loss": loss,
+                            "solver": solver,
+                            "prior": 0.5,
+                            "family": family.name,
+                        }
+                        setting = f"{family.name}, {named(split)}, {loss}, {solver}"
+                        yield case(name, setting, PURE[classes], classes, rows_in(split), options)
+
+
 def three_classes():
     """The plurality loss among three classes, where it differs from the half of the weight."""
     for name, method in METHODS.items():
-        if not method.two_classes:
+        if not method.theorem.two_classes:
             for split in ("none", "single"):
                 options = {"voters": voters_for(split, 3), "split": split, "prior": 0.5}
                 yield case(name, f"{named(split)}, plurality", PURE[3], 3, rows_in(split), options)
@@ -176,7 +193,7 @@ def something_to_learn():
 
 
 ON_STUMPS = {"voters": STUMPS, "split": "none"}
-TAUGHT = {"voters": TREES, "split": "single"}
+TRAINED = {"voters": TREES, "split": "single"}
 ATOMS = {
     "atoms at 0, 2, 5": [(0.0, 0.3), (2.0, 0.3), (5.0, 0.3)],
     "a negative atom": [(-2.0, 0.6), (1.0, 0.3)],
@@ -191,18 +208,18 @@ def options_of_all_kinds():
         yield name, "concentrated prior", {**ON_STUMPS, "prior": 5.0}
         yield name, "given prior", {**ON_STUMPS, "prior": np.linspace(0.1, 3.0, 18)}
     for name in METHODS:
-        yield name, "informed prior", {**TAUGHT, "prior": "informed"}
+        yield name, "informed prior", {**TRAINED, "prior": "informed"}
     for name in ("dis-b", "dis-r", "dis-v"):
         yield name, "5 draws", {**ON_STUMPS, "prior": 0.5, "n_draws": 5}
-        yield name, "informed prior, 3 folds", {**TAUGHT, "split": 3, "prior": "informed"}
-        yield name, "prior grid, 3 draws, cross", {**TAUGHT, "split": "cross", "n_draws": 3}
+        yield name, "informed prior, 3 folds", {**TRAINED, "split": 3, "prior": "informed"}
+        yield name, "prior grid, 3 draws, cross", {**TRAINED, "split": "cross", "n_draws": 3}
     yield "dis-v", "3 orders", {**ON_STUMPS, "prior": 0.5, "renyi_order": ORDERS}
     yield "dis-v", "3 orders, 2 draws, paper", {**ON_STUMPS, "renyi_order": ORDERS, "n_draws": 2, "constant": "paper"}
     for what, atoms in ATOMS.items():
-        yield "dis-b", what, {**ON_STUMPS, "prior": 0.5, "gamma": atoms}
+        yield "dis-b", what, {**ON_STUMPS, "prior": 0.5, "price_list": atoms}
     for name in ("dis-b", "dis-r", "so"):
-        yield name, "a third teaches", {**TAUGHT, "prior": 0.5, "teach_share": 1 / 3}
-        yield name, "cross, shares 0.2 and 0.8", {**TAUGHT, "split": "cross", "prior": 0.5, "tau": 0.2}
+        yield name, "a third teaches", {**TRAINED, "prior": 0.5, "train_share": 1 / 3}
+        yield name, "cross, shares 0.2 and 0.8", {**TRAINED, "split": "cross", "prior": 0.5, "tau": 0.2}
         yield name, "forest, split single", {"voters": GROVE, "split": "single", "prior": 0.5}
 
 
@@ -210,7 +227,7 @@ def by_class():
     """The second promise of a certificate: all statements about classes at once."""
     for name, method in METHODS.items():
         for classes, split in ((2, "none"), (2, "single"), (3, "single"), (3, 3)):
-            if classes == 3 and method.two_classes:
+            if classes == 3 and method.theorem.two_classes:
                 continue
             n = 4 * rows_in(split)  # a class has its share of them
             options = {
@@ -239,6 +256,7 @@ def automatic():
 
 def honest_cases():
     yield from factorial()
+    yield from logistic_normal()
     yield from three_classes()
     yield from something_to_learn()
     for name, setting, options in options_of_all_kinds():

@@ -8,14 +8,15 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
+from functools import cache
 from pathlib import Path
 
 import joblib
 import numpy as np
+from digest import source_digest
 from scipy import stats
 
-import certivote
-from certivote.files import write_whole
+from certivote.io import write_atomically
 
 CHUNKS = 10
 """The repetitions of a case are done and recorded in so many parts."""
@@ -73,8 +74,13 @@ class Count:
 
     def interval(self) -> tuple[float, float]:
         """The 99 % interval of Clopper and Pearson for the probability of a violation."""
-        found = stats.binomtest(self.violations, self.runs).proportion_ci(0.99, "exact")
-        return float(found.low), float(found.high)
+        return _interval(self.violations, self.runs)
+
+
+@cache
+def _interval(violations: int, runs: int) -> tuple[float, float]:
+    found = stats.binomtest(violations, runs).proportion_ci(0.99, "exact")
+    return float(found.low), float(found.high)
 
 
 def verdict(row: Row, count: Count) -> str:
@@ -101,16 +107,6 @@ def do_chunk(case: Case, chunk: int) -> list[tuple[Row, Count]]:
         bounds = sum(min(bound, 1.0) for bound, _ in pairs) + case.chunk - len(pairs)
         counts.append((row, Count(case.chunk, violations, bounds, sum(risk for _, risk in pairs), seconds)))
     return counts
-
-
-def source_digest() -> str:
-    """Stands for the code that decides the counts: the library below its command line, and these simulations."""
-    library = Path(certivote.__file__).parent
-    folders = [library, library / "maths", library / "voters", Path(__file__).parent]
-    apart = ("exact.py", "page.py", "figure.py", "run.py")
-    files = [path for folder in folders for path in sorted(folder.glob("*.py"))]
-    kept = [path for path in files if path.name not in apart and not path.name.startswith("test_")]
-    return hashlib.sha256(b"".join(path.read_bytes() for path in kept)).hexdigest()[:12]
 
 
 _META = [field.name for field in fields(Row)]
@@ -145,7 +141,7 @@ class CountStore:
         kept = counts if found == source else {}
         self.path.parent.mkdir(parents=True, exist_ok=True)
         lines = [",".join(_HEADER) + "\n", *(self._line(source, *key, count) for key, count in kept.items())]
-        write_whole(self.path, "".join(lines).encode())
+        write_atomically(self.path, "".join(lines).encode())
         return kept
 
     def append(self, source: str, chunk: int, counts: Iterable[tuple[Row, Count]]) -> None:

@@ -4,15 +4,17 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from honest import fit
+from planted import Forgetful
 from sklearn.tree import DecisionTreeClassifier
 from worlds import RANGES, count_violations, grid_world, is_at_most
 
-from certivote import CertifiedVoteClassifier
-from certivote.bounds import dis_r
-from certivote.learn import SOLVERS, Problem
-from certivote.maths import dirichlet
-from certivote.methods import METHODS, Setting
-from certivote.risks import count_errors
+from certivote.pipeline import SOLVERS, Problem
+from certivote.theory.bounds import dis_r
+from certivote.theory.families import DIRICHLET
+from certivote.theory.methods import METHODS
+from certivote.theory.risks import count_errors
+from certivote.theory.theorems import Setting
 from certivote.voters import Stumps
 from certivote.votes import fixed_point
 
@@ -23,12 +25,8 @@ DELTA = 0.2
 
 
 def honest(method, split):
-    def fit(X, y, seed):
-        return CertifiedVoteClassifier(
-            method, VOTERS[split], split, delta=DELTA, prior=0.5, constant="exact", random_state=seed
-        ).fit(X, y)
-
-    return fit
+    options = {"method": method, "voters": VOTERS[split], "split": split, "delta": DELTA, "prior": 0.5}
+    return lambda X, y, seed: fit(X, y, seed, **options)
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
@@ -40,19 +38,17 @@ def test_a_certificate_fails_at_most_as_often_as_promised(method, split):
 
 
 @pytest.mark.parametrize("method", ["dis-r", "smv-exact", "holdout"])
-def test_voters_taught_on_the_certified_rows_are_caught(method):
-    def fit(X, y, seed):
+def test_voters_trained_on_the_certification_rows_are_caught(method):
+    def careless(X, y, seed):
         voters = [DecisionTreeClassifier(random_state=k).fit(X, y) for k in range(3)]
-        return CertifiedVoteClassifier(method, voters, "none", delta=DELTA, prior=0.5, random_state=seed).fit(X, y)
+        return fit(X, y, seed, method=method, voters=voters, split="none", delta=DELTA, prior=0.5)
 
-    violations = count_violations(60, 40, 0.5, 4, fit)
+    violations = count_violations(60, 40, 0.5, 4, careless)
     assert not is_at_most(violations, 60, DELTA)
 
 
 def test_a_forgotten_confidence_is_caught(monkeypatch):
-    # Clopper-Pearson at level 1 - 1e-9, as if ln(1/delta) had been dropped.
-    careless = replace(METHODS["holdout"], confidence=lambda n, setting: 1e-9)
-    monkeypatch.setitem(METHODS, "holdout", careless)
+    monkeypatch.setitem(METHODS, "holdout", replace(METHODS["holdout"], theorem=Forgetful()))
     violations = count_violations(100, 40, 0.3, 5, honest("holdout", "none"))
     assert not is_at_most(violations, 100, DELTA)
 
@@ -60,17 +56,17 @@ def test_a_forgotten_confidence_is_caught(monkeypatch):
 def drawn_bound(world, n, delta, draws, rng):
     """Smallest theorem-6 bound of several draws from one learned hyper-posterior, and the true risk of that draw."""
     X, y = world.sample(n, rng)
-    taught = STUMPS.teach(None, None, np.array([0, 1]), rng)
-    votes, everywhere = taught.votes(X), taught.votes(world.X)
-    beta = np.full(taught.n_voters, 0.5)
-    problem = Problem(votes, y, "plurality", beta, METHODS["dis-r"], Setting(delta, 1.5, "exact"))
+    voters = STUMPS.fit(None, None, np.array([0, 1]), rng)
+    votes, everywhere = voters.votes(X), voters.votes(world.X)
+    beta = np.full(voters.n_voters, 0.5)
+    problem = Problem(votes, y, "plurality", beta, DIRICHLET, METHODS["dis-r"], Setting(delta, 1.5, "exact"))
     alpha = SOLVERS["lbfgs"](problem, rng, lambda: None)
     outcomes = []
     for _ in range(draws):
-        log_weights, _, _ = dirichlet.draw(alpha, rng)
-        weights = fixed_point(log_weights)
+        draw = DIRICHLET.draw(alpha, rng)
+        weights = fixed_point(draw.log_weights)
         errors = count_errors(votes.masses(weights), y, "plurality")
-        bound = dis_r(errors / n, dirichlet.log_ratio(alpha, beta, log_weights), n, delta, "exact")
+        bound = dis_r(errors / n, DIRICHLET.log_ratio(alpha, beta, draw.point), n, delta, "exact")
         outcomes.append((bound, world.risk_of_answers(everywhere.masses(weights).argmax(axis=1))))
     return min(outcomes)
 

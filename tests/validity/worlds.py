@@ -6,7 +6,6 @@ import numpy as np
 from scipy import special, stats
 
 from certivote.maths.beta_tail import half_tail
-from certivote.votes import fixed_point
 
 
 @dataclass(frozen=True)
@@ -29,37 +28,40 @@ class World:
         """True error of a predictor with one answer a case."""
         return self.risk_of(np.eye(self.chances.shape[1])[answers])
 
-    def risk(self, clf):
-        """True error, in the certificate's loss, of what a fitted estimator certifies."""
-        certificate = clf.certificate_
-        return self.risk_of_part(certificate, certificate.deployed, clf.voters_, clf.classes_)
+    def risk(self, outcome):
+        """True error, in the certificate's loss, of what a run deploys."""
+        return self.risk_of_part(outcome, outcome.certificate.deployed)
 
-    def risk_of_part(self, certificate, number, voters, classes):
-        """The same for any part of a certificate, from the weights that it records."""
-        part = certificate.parts[number]
-        drawn = certificate.certified == "the drawn vote"
-        weights = fixed_point(np.array(part.log_weights)) if drawn else np.array(part.alpha)
-        return self.risk_of(self._right(certificate, voters.votes(self.X).masses(weights), classes))
+    def risk_of_part(self, outcome, number):
+        """The same for any part of its certificate."""
+        return self.risk_of(self._right(outcome, number))
 
-    def worst_statement(self, clf):
+    def worst_statement(self, outcome):
         """Bound and truth of the statement about a class that is the furthest from being true."""
-        certificate = clf.certificate_
-        masses = clf.voters_.votes(self.X).masses(clf.weights_)
-        right, answers = self._right(certificate, masses, clf.classes_), clf.classes_[masses.argmax(axis=1)]
+        right, own_part = self._right(outcome, outcome.certificate.deployed), outcome.deployed
+        masses = own_part.voters.votes(self.X).masses(own_part.vote.weights)
+        answers = outcome.classes[masses.argmax(axis=1)]
         joint = self.p[:, None] * self.chances
         pairs = []
-        for entry in certificate.by_class:
+        for entry in outcome.certificate.by_class:
             own = int(entry.label)
             among = joint[:, own] if entry.kind == "error" else joint.sum(axis=1) - joint[:, own]
             wrong = 1.0 - right[:, own] if entry.kind == "error" else answers == own
             pairs.append((entry.bound, float(among @ wrong / among.sum())))
         return max(pairs, key=lambda pair: pair[1] - pair[0])
 
-    def _right(self, certificate, masses, classes):
+    def _right(self, outcome, number):
         """Probability of being right in each case, if the truth is the class of the column."""
-        rule = right_in_the_mean if certificate.certified == "the random vote" else right_or_wrong
+        certificate, part = outcome.certificate, outcome.parts[number]
+        votes, vote, loss = part.voters.votes(self.X), part.vote, certificate.loss
+        if certificate.certified != "the random vote":
+            found = right_or_wrong(votes.masses(vote.weights), loss)
+        elif vote.family.name == "dirichlet":
+            found = right_in_the_mean(votes.masses(vote.parameters), loss)
+        else:
+            found = right_among_draws(votes, vote.parameters, loss)
         right = np.zeros_like(self.chances)
-        right[:, classes] = rule(masses, certificate.loss)  # a class that the voters never saw is an error
+        right[:, outcome.classes] = found  # a class that the voters never saw is an error
         return right
 
 
@@ -92,6 +94,20 @@ def _on_top(masses, c):
     return np.where(masses[:, c] > 0, 0.5 * np.prod(below, axis=0) @ _SHARES, 0.0)
 
 
+def right_among_draws(votes, parameters, loss, draws=4000):
+    """The same for votes whose weights are the softmax of independent Gaussians, of these means and precisions.
+
+    There is no formula: a share of draws with random numbers that are always the same, good to about 0.01 in a case.
+    """
+    means, precisions = np.split(parameters, 2)
+    normals = np.random.default_rng(0).standard_normal((draws, len(means)))
+    weights = special.softmax(means + normals / np.sqrt(precisions), axis=1)
+    of_each = np.stack([votes.masses(one) for one in np.eye(len(means))])
+    masses = np.tensordot(weights, of_each, 1)
+    flat = masses.reshape(-1, masses.shape[-1])
+    return np.reshape(right_or_wrong(flat, loss), masses.shape).mean(axis=0)
+
+
 def grid_world(noise, rng, classes=2):
     """27 cases of three features in {0, 1, 2}; the class depends on their sum, and is another with chance ``noise``.
 
@@ -121,6 +137,6 @@ def count_violations(runs, n, noise, seed, fit):
         X, y = world.sample(n, rng)
         while len(np.unique(y)) < 2:  # cannot be fitted at all
             X, y = world.sample(n, rng)
-        clf = fit(X, y, int(rng.integers(2**31)))
-        violations += world.risk(clf) > clf.certificate_.bound
+        outcome = fit(X, y, int(rng.integers(2**31)))
+        violations += world.risk(outcome) > outcome.certificate.bound
     return violations

@@ -1,4 +1,8 @@
-"""The command line: one verb a file, and a line for it here."""
+"""The command line: one file per verb, and a line for it here.
+
+A verb reads files, calls the library and prints; it decides nothing about certificates. What is wrong with the input
+ends in one line on standard error and exit code 1.
+"""
 
 from typing import Annotated
 
@@ -37,13 +41,13 @@ def main(
 ) -> None:
     """A weighted majority vote with a certificate of its own error.
 
-    Tab completes verbs, options and the columns of your file after `certivote --install-completion`, once, and a new
-    shell. Exit codes: 0, done; 1, the input cannot be used, and one line says why; 2, the command line is wrong.
+    To complete verbs, options and the columns of your file with Tab, run `certivote --install-completion` once and open
+    a new shell. Exit codes: 0, done; 1, the input cannot be used, and one line says why; 2, the command line is wrong.
     """
 
 
 def _examples(*lines: str) -> str:
-    """An epilogue of the help, an example a paragraph."""
+    """An epilogue of the help, one paragraph per example."""
     return "\n\n".join([f"Example{'s' if len(lines) > 1 else ''}:", *(f"`certivote {line}`" for line in lines)])
 
 

@@ -6,18 +6,18 @@ from typing import Annotated, Any
 
 import typer
 
-from certivote.calculator import LARGEST, Formula, examples_needed, formulas
-from certivote.certificate import percent_up
-from certivote.cli._shared import AsJson, Delta, fail, table
+from certivote.cli._shared import AsJson, Delta, fail
+from certivote.present import percent_up, text_table
+from certivote.theory.calculator import LARGEST, Formula, formulas, rows_needed
 
 __all__ = ["bound"]
 
 
 def bound(
-    errors: Annotated[int | None, typer.Option(min=0, help="Errors that were counted.")] = None,
-    n: Annotated[int | None, typer.Option("--n", min=1, help="Examples among which they were counted.")] = None,
+    errors: Annotated[int | None, typer.Option(min=0, help="Number of errors.")] = None,
+    n: Annotated[int | None, typer.Option("--n", min=1, help="Number of examples that they are among.")] = None,
     rate: Annotated[
-        str | None, typer.Option(metavar="NUMBER", help="With --target: an error rate, in place of --errors and --n.")
+        str | None, typer.Option(metavar="NUMBER", help="An error rate, in place of --errors and --n; needs --target.")
     ] = None,
     delta: Delta = 0.05,
     penalty: Annotated[
@@ -25,29 +25,34 @@ def bound(
         typer.Option(
             metavar="NATS",
             help="What learning from these examples costs: for dis-b and dis-r the logarithm of the density ratio at "
-            "the draw, for dis-v the Rényi, for smv, fo and so the Kullback-Leibler divergence from the prior.",
+            "the draw; for dis-v the Rényi divergence, for smv-exact, fo and so the Kullback-Leibler divergence, from "
+            "the prior.",
         ),
     ] = 0.0,
-    order: Annotated[float, typer.Option(help="Order of the Rényi divergence of dis-v.")] = 1.5,
+    renyi_order: Annotated[float, typer.Option(help="Order of the Rényi divergence of dis-v.")] = 1.5,
     target: Annotated[
         float | None,
-        typer.Option(metavar="NUMBER", help="Say how many examples bring each bound to this, at the same error rate."),
+        typer.Option(
+            metavar="NUMBER", help="A bound to reach: show how many examples that takes, at the same error rate."
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Every bound for some errors among some examples, side by side; and how many examples a bound takes.
+    """Show the bound of every method for given numbers of errors and examples, or how many examples a bound needs.
 
-    Nothing is read or learned: the numbers are yours. Each bound is about another predictor and reads the error rate as
-    that of something else, so they are not alternatives for one and the same classifier. Bounds are rounded up.
+    Nothing is read or learned: you give the numbers. Methods differ in whose error they bound and in what the error
+    rate is the rate of, as the table says, so their bounds are not alternatives for one classifier. They are rounded
+    up.
     """
     share = _rate(errors, n, rate, target)
     if penalty < 0 and target is not None:
         fail("--penalty: below 0 it belongs to one draw, not to samples of other sizes; leave out --target.")
     try:
-        known = formulas(delta, penalty, order)
+        known = formulas(delta, penalty, renyi_order)
         rows = [_row(formula, errors, n, share, target) for formula in known]
     except ValueError as error:
-        fail(f"--{error}")
+        name, _, rest = str(error).partition(" ")
+        fail(f"--{name.replace('_', '-')} {rest}")
     if as_json:
         given = {"errors": errors, "n": n, "rate": float(share), "delta": delta, "penalty": penalty, "target": target}
         typer.echo(json.dumps({**given, "bounds": rows}, indent=2))
@@ -56,7 +61,7 @@ def bound(
     head = [name for name in _HEADS if name in rows[0]]
     cells = ([_cell(name, row[name], lost) for name in head] for row, lost in zip(rows, never, strict=True))
     typer.echo(_title(errors, n, share, delta, penalty, target) + "\n")
-    typer.echo(table([_HEADS[name] for name in head], cells))
+    typer.echo(text_table([_HEADS[name] for name in head], cells))
 
 
 def _rate(errors: int | None, n: int | None, rate: str | None, target: float | None) -> Fraction:
@@ -79,7 +84,7 @@ def _row(
     if errors is not None and n is not None:
         row["bound"] = formula.bound(errors, n)
     if target is not None:
-        row["examples"] = examples_needed(formula, rate, target)
+        row["examples"] = rows_needed(formula.bound, rate, target)
     return {**row, "certified": formula.certified, "rate_of": formula.counted, "theorem": formula.theorem}
 
 

@@ -7,20 +7,24 @@ import typer
 
 from certivote.cli._shared import (
     AsJson,
+    ComparedPrior,
+    ComparedVoters,
     Data,
     Delta,
     Drop,
+    Family,
     Loss,
-    Prior,
     Seed,
     Solver,
     Split,
     Target,
-    Voters,
+    name_option,
     on_table,
     table_voters,
 )
-from certivote.compare import run_comparison
+from certivote.pipeline import compare as compare_methods
+from certivote.present import comparison_text
+from certivote.theory.methods import METHODS
 
 __all__ = ["compare"]
 
@@ -30,16 +34,23 @@ def compare(
     target: Target,
     drop: Drop = None,
     method: Annotated[
-        list[str] | None, typer.Option(help="Method to compare; repeat for several. All, if none is given.")
+        list[str] | None,
+        name_option(
+            "METHOD",
+            lambda: METHODS,
+            "Method to compare, one of {names}; repeat for several.  [default: all that suit the data]",
+        ),
     ] = None,
     joint: Annotated[
-        bool, typer.Option("--joint", help="Divide delta among the methods, so that the best may be picked.")
+        bool,
+        typer.Option("--joint", help="Divide delta among the methods, so that the best certificate may be picked."),
     ] = False,
-    voters: Voters = "auto",
+    voters: ComparedVoters = "auto",
     split: Split = "single",
     loss: Loss = "plurality",
     delta: Delta = 0.05,
-    prior: Prior = "auto",
+    family: Family = "dirichlet",
+    prior: ComparedPrior = "auto",
     solver: Solver = "lbfgs",
     seed: Seed = 0,
     as_json: AsJson = False,
@@ -50,10 +61,15 @@ def compare(
         "split": split,
         "loss": loss,
         "delta": delta,
+        "family": family,
         "prior": prior,
         "solver": solver,
         "random_state": seed,
         "verbose": True,
     }
-    rows = on_table(data, target, drop, lambda X, y: run_comparison(X, y, method or None, joint=joint, **parameters))
-    typer.echo(json.dumps({"methods": list(rows), "note": rows.note}, indent=2) if as_json else str(rows))
+    table = on_table(data, target, drop, lambda X, y: compare_methods(X, y, method or None, joint=joint, **parameters))
+    if not as_json:
+        typer.echo(comparison_text(table))
+        return
+    rows = table.reset_index().to_dict("records")
+    typer.echo(json.dumps({"methods": rows, "note": table.attrs["note"]}, indent=2))

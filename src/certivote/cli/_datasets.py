@@ -1,11 +1,9 @@
-"""``certivote datasets``: the benchmark data of the paper, what is known of them and where they are."""
+"""``certivote datasets``: the benchmark data of the paper, what is known about them and where they are."""
 
-import importlib
 import json
 import sys
 import textwrap
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,8 +11,9 @@ from typing import Annotated, Any
 import typer
 
 from certivote.cli._download_bar import download_bar
-from certivote.cli._shared import AsJson, DataFolder, check_dataset, complain, fail, table
+from certivote.cli._shared import AsJson, DataFolder, check_dataset, complain, fail, quieten_pooch
 from certivote.datasets import DATASETS, DatasetUnavailable, Entry, fetch, locate
+from certivote.present import text_table
 
 __all__ = ["datasets"]
 
@@ -31,13 +30,13 @@ def _complete(incomplete: str) -> list[str]:
 
 @datasets.command("list", epilog="Example: `certivote datasets list --data ~/data`")
 def show_list(data: DataFolder = None, as_json: AsJson = False) -> None:
-    """Show every dataset in a table: its size, who votes on it in the paper, whether it is here, its licence."""
+    """Show all datasets in a table: their size, voters in the paper, availability and licence."""
     records = [_summary(entry, data) for entry in DATASETS.values()]
     if as_json:
         typer.echo(_json(records))
         return
     head = ("name", "task", "rows", "features", "classes", "voters", "available", "licence")
-    typer.echo(table(head, ([record[column] for column in head] for record in records)))
+    typer.echo(text_table(head, ([record[column] for column in head] for record in records)))
 
 
 @datasets.command("fetch", epilog="Example: `certivote datasets fetch haberman mnist`")
@@ -56,7 +55,7 @@ def fetch_several(
     chosen = list(DATASETS) if everything else list(dict.fromkeys(names or []))
     for name in chosen:
         check_dataset(name)
-    _quieten_pooch()
+    quieten_pooch()
     failed = False
     for name in chosen:
         try:
@@ -74,7 +73,7 @@ def show_info(
     data: DataFolder = None,
     as_json: AsJson = False,
 ) -> None:
-    """Print what is known of a dataset: origin, licence, counts, declared ranges, and what to know before using it."""
+    """Print what is known about a dataset: origin, licence, counts, declared ranges, and what to know before use."""
     check_dataset(name)
     record = _description(DATASETS[name], data)
     typer.echo(_json(record) if as_json else _text(record))
@@ -96,12 +95,6 @@ def _fetch_one(entry: Entry, data: Path | None) -> str:
             raise ValueError(f"{str(error).rstrip('.')}. {advice}") from error
     checked = "all values checked" if entry.digest else "size checked (no checksum is declared)"
     return f"{entry.name}: {place}, {checked}."
-
-
-def _quieten_pooch() -> None:
-    """No lines of pooch between ours: they name folders that are gone when the download is done."""
-    with suppress(ImportError):
-        importlib.import_module("pooch").get_logger().setLevel("ERROR")
 
 
 def _summary(entry: Entry, data: Path | None) -> dict[str, Any]:

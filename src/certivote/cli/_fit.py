@@ -11,6 +11,7 @@ from certivote.cli._shared import (
     Data,
     Delta,
     Drop,
+    Family,
     Loss,
     MethodName,
     Prior,
@@ -18,7 +19,7 @@ from certivote.cli._shared import (
     Solver,
     Split,
     Target,
-    TeachShare,
+    TrainShare,
     Voters,
     check_folder,
     fail,
@@ -26,7 +27,7 @@ from certivote.cli._shared import (
     table_voters,
 )
 from certivote.estimator import CertifiedVoteClassifier
-from certivote.files import write_whole
+from certivote.io import write_atomically
 
 __all__ = ["fit"]
 
@@ -37,30 +38,35 @@ def fit(
     drop: Drop = None,
     out: Annotated[Path | None, typer.Option(help="Where to write the certificate as JSON.")] = None,
     model: Annotated[Path | None, typer.Option(help="Where to write the classifier with its certificate.")] = None,
-    method: Annotated[MethodName, typer.Option(help="Bound to minimise and certify by.")] = "auto",
+    method: MethodName = "auto",
     voters: Voters = "auto",
     split: Split = "single",
     loss: Loss = "plurality",
     delta: Delta = 0.05,
+    family: Family = "dirichlet",
     prior: Prior = "auto",
     solver: Solver = "lbfgs",
-    teach_share: TeachShare = "auto",
-    tau: Annotated[float, typer.Option(help="Weight of the first vote in the average of a cross split.")] = 0.5,
+    train_share: TrainShare = "auto",
+    tau: Annotated[float, typer.Option(help="With --split cross: weight of the first vote in the average.")] = 0.5,
     renyi_order: Annotated[
         list[float] | None,
-        typer.Option(help="Order of the Rényi divergence of dis-v; repeat to choose among several.  [default: 1.5]"),
+        typer.Option(
+            metavar="NUMBER",
+            help="Order of the Rényi divergence of dis-v; repeat to choose among several.  [default: 1.5]",
+        ),
     ] = None,
-    n_draws: Annotated[int, typer.Option(help="Votes to draw; the best is kept, and all are paid for.")] = 1,
+    n_draws: Annotated[int, typer.Option(help="Votes to draw. The best is kept, and all are paid for.")] = 1,
     constant: Annotated[
-        Literal["paper", "exact"], typer.Option(help="2 sqrt(n) as in the theorems, or Maurer's smaller constant.")
+        Literal["exact", "paper"],
+        typer.Option(help="In the bound: Maurer's constant itself, or 2 sqrt(n) as in the paper, which is larger."),
     ] = "exact",
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
     """Learn a vote from a table and print its certificate.
 
-    What a column holds (numbers, dates or categories), its categories and what stands for a gap are decided by the rows
-    that teach the voters, so that the certified rows stay fresh, and are saved with the model.
+    The training rows alone decide what a column holds (numbers, dates or categories), which categories there are and
+    what fills missing values, so that the certification rows stay unseen. All this is saved with the model.
     """
     check_folder("--out", out)
     check_folder("--model", model)
@@ -72,9 +78,10 @@ def fit(
         "split": split,
         "loss": loss,
         "delta": delta,
+        "family": family,
         "prior": prior,
         "solver": solver,
-        "teach_share": teach_share,
+        "train_share": train_share,
         "tau": tau,
         "renyi_order": renyi_order or 1.5,
         "n_draws": n_draws,
@@ -85,7 +92,7 @@ def fit(
     clf = on_table(data, target, drop, lambda X, y: CertifiedVoteClassifier(**parameters).fit(X, y))
     try:
         if out is not None:
-            write_whole(out, f"{clf.certificate_.to_json()}\n".encode())
+            write_atomically(out, f"{clf.certificate_.to_json()}\n".encode())
         if model is not None:
             clf.save(model)
     except OSError as error:

@@ -10,12 +10,10 @@ import typer
 from sklearn.pipeline import Pipeline
 
 from certivote.cli._shared import check_folder, fail
-from certivote.files import whole_file
-from certivote.persist import load
-from certivote.progress import progress
-from certivote.tables import TableError, check_columns, column_names, is_parquet, stream_text
-from certivote.text_columns import as_number, coded
+from certivote.io import TableError, atomic_file, check_columns, column_names, is_parquet, load, stream_text
+from certivote.pipeline import progress
 from certivote.voters import ColumnEncoder, Preprocessed
+from certivote.voters.text_columns import as_number, coded
 from certivote.votes import plurality
 
 __all__ = ["predict"]
@@ -26,26 +24,26 @@ _ADDED = ("certivote_label", "certivote_mass")
 
 
 def predict(
-    model: Annotated[Path, typer.Argument(help="The classifier that `certivote fit --model` has written.")],
+    model: Annotated[Path, typer.Argument(help="The classifier that `certivote fit --model` wrote.")],
     data: Annotated[Path, typer.Argument(help="CSV (.csv, .csv.gz) or parquet file with the model's columns.")],
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="CSV file to write. Standard output, if none is given.")
+        Path | None, typer.Option("--out", "-o", help="CSV file to write.  [default: standard output]")
     ] = None,
 ) -> None:
-    """Label the rows of a table: it is written as CSV with two columns more.
+    """Label the rows of a table, and write it as CSV with two more columns.
 
     **certivote_label** is the answer, **certivote_mass** the share of the voters' weight behind it, from 0 to 1, which
-    is not a probability. Where the table has columns of these names, a number is added to the new ones. All columns of
-    the table are kept as they are written. The model ignores those that it does not know, and their order.
+    is not a probability. If the table has columns of these names already, the new ones get a number. All columns of the
+    table are kept as they are written. The model ignores columns that it does not know, and the order of the columns.
 
-    Rows are read some at a time, so the table may be larger than memory; the file of answers appears when it is whole.
+    Rows are read in chunks, so the table may be larger than memory. The output file appears only when it is complete.
     """
     check_folder("--out", out)
     if out is not None and (is_parquet(out) or out.suffix == ".gz"):
         fail(f"--out: the answers are written as plain CSV, so {out.name} would have a misleading name.")
     try:
         classifier = load(model)
-        if classifier.certificate_.certified == "the random vote":
+        if classifier.hyper_posterior_ is not None:
             fail(
                 f"{model}: {classifier.certificate_.method} certifies a random vote, which answers anew in every call, "
                 "so a file has no fixed answers; use the classifier in Python, or fit a method that certifies one vote."
@@ -55,8 +53,8 @@ def predict(
             for text in answers:
                 sys.stdout.write(text)
         else:
-            with progress(True) as stage, whole_file(out) as file:
-                tick = stage.begin(f"labelling, {_CHUNK:,} rows a step")
+            with progress(True) as stage, atomic_file(out) as file:
+                tick = stage.begin(f"labelling, {_CHUNK:,} rows per step")
                 for text in answers:
                     file.write(text.encode())
                     tick()
@@ -108,7 +106,7 @@ def _free(name: str, taken: Sequence[str]) -> str:
 
 def _reads_text(classifier: Any) -> bool:
     """Whether the columns may come as text: the model was fitted to a file."""
-    voters = classifier.voters
+    voters = classifier.voter_set_
     if not isinstance(voters, Preprocessed):
         return False
     first = voters.transformer[0] if isinstance(voters.transformer, Pipeline) else voters.transformer

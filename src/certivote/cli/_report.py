@@ -15,7 +15,7 @@ def report(
     out: Annotated[Path, typer.Option("--out", "-o", help="Where to write the page.")] = Path("report.html"),
     data: Annotated[
         Path | None,
-        typer.Option(help="Test rows, which neither taught nor certified; needs a model and --target."),
+        typer.Option(help="Test rows, used neither for training nor for certification; needs a model and --target."),
     ] = None,
     target: Annotated[str | None, typer.Option(help="Column that holds the classes.")] = None,
     title: Annotated[str | None, typer.Option(help="Heading of the page.  [default: the name of the file]")] = None,

@@ -22,9 +22,8 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from certivote.cli._datasets import _quieten_pooch
 from certivote.cli._download_bar import download_bar
-from certivote.cli._shared import DataFolder, check_dataset, complain, fail
+from certivote.cli._shared import DataFolder, check_dataset, complain, fail, quieten_pooch
 from certivote.datasets import DATASETS, DatasetUnavailable, fetch, locate
 
 if TYPE_CHECKING:
@@ -37,30 +36,37 @@ def reproduce(
     protocol: Annotated[
         list[str] | None,
         typer.Option(
-            help="paper: Algorithm 1 (adam), as published; fast: the same voters, priors and loss, by L-BFGS. Repeat "
+            metavar="PROTOCOL",
+            help="paper: Algorithm 1 (Adam), as published. fast: the same voters, priors and loss, by L-BFGS. Repeat "
             "for both.  [default: fast]",
             show_default=False,
         ),
     ] = None,
     dataset: Annotated[
         list[str] | None,
-        typer.Option(help="Only this dataset; repeat for several.  [default: all that can be had]", show_default=False),
+        typer.Option(
+            metavar="DATASET",
+            help="Only this dataset; repeat for several.  [default: all that are available]",
+            show_default=False,
+        ),
     ] = None,
     method: Annotated[
         list[str] | None,
         typer.Option(
-            help="Only this of the paper's seven methods; repeat for several.  [default: all]", show_default=False
+            metavar="METHOD",
+            help="Only this one of the paper's seven methods; repeat for several.  [default: all]",
+            show_default=False,
         ),
     ] = None,
     repeats: Annotated[int, typer.Option(min=1, help="Random splits of each dataset.")] = 10,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the first split; the next have the next numbers.")] = 0,
-    jobs: Annotated[int, typer.Option(min=1, help="Splits worked on at a time, in processes of their own.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the first split; the others have the seeds after it.")] = 0,
+    jobs: Annotated[int, typer.Option(min=1, help="Splits to work on at a time, each in a process of its own.")] = 1,
     data: DataFolder = None,
     out: Annotated[Path, typer.Option(file_okay=False, help="Folder of runs.csv, the tables and the figures.")] = Path(
         "results"
     ),
     tables: Annotated[
-        bool, typer.Option("--tables", help="Run nothing; only write tables and figures of the finished runs.")
+        bool, typer.Option("--tables", help="Run nothing, and only write tables and figures of the finished runs.")
     ] = False,
     certificates: Annotated[
         bool, typer.Option("--certificates", help="Keep the certificate of every run that is done now, as JSON.")
@@ -68,8 +74,8 @@ def reproduce(
 ) -> None:
     """Run the paper's experiments, and set the published figures beside the measured ones.
 
-    Finished runs are kept in runs.csv and never repeated: interrupt it as you like and start it again, or let several
-    processes work on one folder.
+    Finished runs are kept in runs.csv and never repeated: interrupt the command as you like and start it again, or let
+    several processes work on one folder.
     """
     for package in ("filelock", "matplotlib"):  # the second is needed at the end, which is too late to say so
         if importlib.util.find_spec(package) is None:
@@ -77,7 +83,7 @@ def reproduce(
     from certivote import experiments
 
     _check("--protocol", protocol, experiments.PROTOCOLS)
-    _check("--method", method, experiments.METHODS)
+    _check("--method", method, experiments.PAPER_METHODS)
     try:
         if not tables:
             names = _available(dataset, data)
@@ -85,7 +91,7 @@ def reproduce(
             with _progress(units) as done:
                 missing = experiments.reproduce(
                     units,
-                    method or experiments.METHODS,
+                    method or experiments.PAPER_METHODS,
                     out,
                     data_dir=data,
                     jobs=jobs,
@@ -120,7 +126,7 @@ def _available(chosen: Sequence[str] | None, data: Path | None) -> list[str]:
     """The datasets to run; one that was asked for must be there, others are left out with a line."""
     for name in chosen or ():
         check_dataset(name, "--dataset")
-    _quieten_pooch()
+    quieten_pooch()
     found = []
     for name in dict.fromkeys(chosen or DATASETS):
         try:

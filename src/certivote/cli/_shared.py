@@ -1,10 +1,12 @@
 """What several verbs share: options, how work on a file ends, and how a result is written."""
 
 import difflib
+import importlib
 import sys
 import warnings
 import zipfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, Literal, NoReturn
 
@@ -15,17 +17,22 @@ from sklearn.pipeline import make_pipeline
 
 from certivote.certificate import Certificate
 from certivote.datasets import DATASETS
-from certivote.estimator import usual_voters
-from certivote.persist import load
-from certivote.tables import TableError, column_names, read_table
-from certivote.voters import ColumnEncoder, Preprocessed
+from certivote.io import TableError, column_names, load, read_table
+from certivote.pipeline import usual_voters
+from certivote.present import plain_text
+from certivote.theory.families import FAMILIES
+from certivote.theory.methods import METHODS
+from certivote.voters import VOTERS, ColumnEncoder, Preprocessed
 
 __all__ = [
     "AsJson",
+    "ComparedPrior",
+    "ComparedVoters",
     "Data",
     "DataFolder",
     "Delta",
     "Drop",
+    "Family",
     "Loss",
     "MethodName",
     "Prior",
@@ -33,16 +40,17 @@ __all__ = [
     "Solver",
     "Split",
     "Target",
-    "TeachShare",
+    "TrainShare",
     "Voters",
     "check_dataset",
     "check_folder",
     "complain",
     "fail",
+    "name_option",
     "on_table",
+    "quieten_pooch",
     "read_certificate",
     "rows_for",
-    "table",
     "table_voters",
 ]
 
@@ -62,7 +70,49 @@ def _number_or(kind: Callable[[str], Any], *names: str) -> Callable[[str], Any]:
     return parse
 
 
-MethodName = Literal["auto", "dis-b", "dis-r", "dis-v", "smv-exact", "smv-mc", "fo", "so", "bin", "c-bound", "holdout"]
+def name_option(metavar: str, names: Callable[[], Iterable[str]], help: str) -> Any:  # noqa: A002  # typer's word
+    """An option that takes a name from a table, which is read anew whenever the option is.
+
+    ``{names}`` in the help stands for all of them.
+    """
+
+    def parse(text: str) -> str:
+        if text not in names():
+            raise typer.BadParameter(f"{text!r} is not one of {', '.join(names())}.")
+        return text
+
+    def complete(incomplete: str) -> list[str]:
+        return [name for name in names() if name.startswith(incomplete)]
+
+    return typer.Option(
+        metavar=metavar, parser=parse, autocompletion=complete, help=help.format(names=", ".join(names()))
+    )
+
+
+def _voters_option(automatic: str) -> Any:
+    return name_option("VOTERS", lambda: ["auto", *VOTERS], f"Who votes: {{names}}. auto: {automatic}.")
+
+
+def _prior_option(automatic: str) -> Any:
+    return typer.Option(
+        parser=_number_or(float, "auto", "informed"),
+        metavar="auto|informed|NUMBER",
+        help="Hyper-prior: learned from training rows (informed), or the Dirichlet parameter of every voter (a "
+        f"number). auto: {automatic}.",
+    )
+
+
+MethodName = Annotated[
+    str, name_option("METHOD", lambda: ["auto", *METHODS], "Bound to minimise and to certify by: {names}.")
+]
+Family = Annotated[
+    str,
+    name_option(
+        "FAMILY",
+        lambda: [name for name, family in FAMILIES.items() if family.over_weights],
+        "Distributions that the weights of a drawn or random vote come from: {names}.",
+    ),
+]
 
 
 def _complete_column(ctx: typer.Context, incomplete: str) -> list[str]:
@@ -79,7 +129,7 @@ Data = Annotated[
     Path,
     typer.Argument(
         help="CSV file with a header line (.csv, .csv.gz), or parquet file. Columns may hold numbers, categories, ISO "
-        "dates and gaps (nothing, NA, NaN, null, none, ?)."
+        "dates and missing values (an empty cell, NA, NaN, null, none or ?)."
     ),
 ]
 Target = Annotated[str, typer.Option(help="Column that holds the classes.", autocompletion=_complete_column)]
@@ -91,40 +141,43 @@ Drop = Annotated[
         autocompletion=_complete_column,
     ),
 ]
-Voters = Annotated[
-    Literal["auto", "mixed", "forest", "stumps"],
-    typer.Option(help="Who votes. auto: mixed with --method auto, otherwise a forest."),
-]
+Voters = Annotated[str, _voters_option("mixed with --method auto, otherwise forest")]
+ComparedVoters = Annotated[str, _voters_option("forest")]
 Split = Annotated[
     str,
     typer.Option(
         parser=_number_or(int, "single", "cross"),
         metavar="single|cross|FOLDS",
-        help="Voters from one part and certificate on the other, or both ways, or on each of so many folds.",
+        help="single: train the voters on one part of the rows and certify on the other. cross: both ways round. A "
+        "number of folds: certify on each fold, with voters trained on the others.",
     ),
 ]
-Loss = Annotated[Literal["plurality", "half-weight"], typer.Option(help="What counts as an error.")]
+Loss = Annotated[
+    Literal["plurality", "half-weight"],
+    typer.Option(
+        help="What counts as an error: a wrong answer; or, as in the paper, half of the weight on wrong answers."
+    ),
+]
 Delta = Annotated[float, typer.Option(help="Probability with which a certificate may fail.")]
 Prior = Annotated[
-    str,
-    typer.Option(
-        parser=_number_or(float, "auto", "informed"),
-        metavar="auto|informed|NUMBER",
-        help="Hyper-prior: learned on the voters' rows, or the Dirichlet parameter of every voter. auto: informed with "
-        "--method auto, otherwise the best of three, which is paid for.",
-    ),
+    str, _prior_option("informed with --method auto, otherwise the best of three, and the choice is paid for")
 ]
-TeachShare = Annotated[
+ComparedPrior = Annotated[str, _prior_option("the best of three, and the choice is paid for")]
+TrainShare = Annotated[
     str,
     typer.Option(
         parser=_number_or(float, "auto"),
         metavar="auto|SHARE",
-        help="Share of the rows that teach the voters. auto: by the learning curve with --method auto, otherwise half.",
+        help="Share of the rows that train the voters. auto: chosen by a learning curve with --method auto, otherwise "
+        "one half.",
     ),
 ]
-Solver = Annotated[Literal["lbfgs", "adam"], typer.Option(help="Optimiser of the bound.")]
+Solver = Annotated[
+    Literal["lbfgs", "adam"], typer.Option(help="How the bound is minimised: by L-BFGS, or by Adam as in the paper.")
+]
 Seed = Annotated[
-    int, typer.Option(min=0, help="Seed. Fitting with several and keeping the best voids the certificate.")
+    int,
+    typer.Option(min=0, help="Seed of all randomness. Keeping the best of several seeds voids the certificate."),
 ]
 DataFolder = Annotated[
     Path | None,
@@ -133,14 +186,14 @@ DataFolder = Annotated[
         envvar="CERTIVOTE_DATA",
         exists=True,
         file_okay=False,
-        help="Folder of the data files. What it lacks is looked for in the cache folder, and downloaded into that.",
+        help="Folder of the data files. Files that it lacks are looked for in the cache folder, and downloaded to it.",
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs to read.")]
 
 
 def table_voters(voters: str, method: str) -> Preprocessed:
-    """Voters that read the columns of a table, whatever these hold; which is decided by the teaching rows."""
+    """Voters that read the columns of a table, whatever these hold; which is decided by the training rows."""
     name = usual_voters(method) if voters == "auto" else voters
     encoder: Any = ColumnEncoder()
     if name == "stumps":
@@ -150,8 +203,9 @@ def table_voters(voters: str, method: str) -> Preprocessed:
 
 
 def on_table(path: Path, target: str, drop: list[str] | None, work: Callable[[Any, Any], Any]) -> Any:
-    """Read the file and do the work on all processors; bad data and bad parameters end in one line, warnings are shown
-    plainly.
+    """Read the file and do the work on all processors.
+
+    Bad data and bad parameters end in one line; warnings are shown as lines too.
     """
     try:
         read = read_table(path, target, drop or ())
@@ -203,21 +257,15 @@ def check_dataset(name: str, option: str = "NAME") -> None:
     fail(f"{option}: there is no dataset {name!r}.{hint} There are {', '.join(sorted(DATASETS))}.")
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Columns as wide as need be, numbers to the right."""
-    lines = [head, *([f"{cell:,}" if isinstance(cell, int) else cell for cell in row] for row in rows)]
-    columns = []
-    for column in zip(*lines, strict=True):
-        width = max(map(len, column))
-        number = column[-1].replace(",", "").isdigit()
-        columns.append([cell.rjust(width) if number else cell.ljust(width) for cell in column])
-    return "\n".join("  ".join(line).rstrip() for line in zip(*columns, strict=True))
+def quieten_pooch() -> None:
+    """No lines of pooch between ours: they name folders that are gone when the download is done."""
+    with suppress(ImportError):
+        importlib.import_module("pooch").get_logger().setLevel("ERROR")
 
 
 def complain(message: str) -> None:
     """A line on standard error; what cannot be printed, such as a file may bring, is written as an escape."""
-    plain = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in message)
-    typer.echo(f"certivote: {plain}", err=True)
+    typer.echo(f"certivote: {plain_text(message)}", err=True)
 
 
 def fail(message: str) -> NoReturn:

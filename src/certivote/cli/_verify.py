@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from certivote.audit import verify as audit
-from certivote.certificate import percent_up
 from certivote.cli._shared import AsJson, fail, read_certificate, rows_for
-from certivote.persist import load
+from certivote.io import load
+from certivote.present import percent_up
+from certivote.verify import verify as audit
 
 __all__ = ["verify"]
 
@@ -20,16 +20,16 @@ def verify(
     model: Annotated[Path | None, typer.Option(help="The model that the certificate is said to be about.")] = None,
     data: Annotated[
         Path | None,
-        typer.Option(help="The file that the model was fitted to, in the same format; needs --model and --target."),
+        typer.Option(help="The file that the model was fitted to, in the same format; needs a model and --target."),
     ] = None,
     target: Annotated[str | None, typer.Option(help="Column that holds the classes.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Recompute a certificate, a line a check; the exit code is 0 only if every check has passed.
+    """Recompute a certificate and print one line per check; the exit code is 0 only if every check has passed.
 
     From the JSON alone, everything that the bound is made of is recomputed in ball arithmetic. With the model and the
     data, the voters vote again and the errors are counted again. Columns that the model does not know are ignored, so
-    what was dropped when it was fitted need not be named.
+    there is no need to name those that were dropped when it was fitted.
     """
     if (data is None) != (target is None):
         fail("--data, --target: give both, or neither.")
@@ -38,7 +38,7 @@ def verify(
         if model is not None:
             classifier = load(model)
         if data is not None and classifier is None:
-            fail("--data: give --model with it; without the model nothing says which rows were certified.")
+            fail("--data: give --model with it; without the model, nothing says which rows are the certification rows.")
         rows = () if data is None or target is None else rows_for(classifier, data, target)
         checks = audit(record, classifier, *rows)
     except (OSError, ValueError, ImportError) as error:

@@ -1,4 +1,8 @@
-"""The benchmark data of the paper: where each file is, how it is read, and what its features can be."""
+"""The benchmark data of the paper: an entry for each dataset (files, source, licence, size, checksums), its reader, the
+declared ranges of its features, and the functions that find its files, download them and check them. This room knows
+nothing of voters or bounds, imports nothing from the other rooms, and holds no data files. To add a dataset, write a
+module in ``_sources/`` and list its entry in ``_catalogue.py``.
+"""
 
 from certivote.datasets._catalogue import DATASETS
 from certivote.datasets._entry import Entry

@@ -1,4 +1,4 @@
-"""The bytes of a file, whichever way it is compressed."""
+"""Find and read a file, however it is compressed."""
 
 import bz2
 import gzip
@@ -10,7 +10,7 @@ __all__ = ["bare", "content", "find"]
 
 
 def bare(name: str) -> str:
-    """The name without a suffix of compression.
+    """The name without compression suffix.
 
     Examples
     --------
@@ -21,13 +21,13 @@ def bare(name: str) -> str:
 
 
 def find(folder: Path, name: str) -> Path | None:
-    """The file of that bare name in the folder: as it stands, or else compressed as .xz, .gz, .bz2 or .Z."""
+    """The file of that bare name in the folder, uncompressed or as .xz, .gz, .bz2 or .Z; None if there is none."""
     paths = (folder / f"{name}{end}" for end in _DECOMPRESS)
     return next((path for path in paths if path.is_file()), None)
 
 
 def content(folder: Path, name: str) -> bytes:
-    """The decompressed bytes of that file."""
+    """The decompressed bytes of the file of that bare name."""
     path = find(folder, name)
     if path is None:
         raise FileNotFoundError(f"There is no {name} in {folder}.")
@@ -35,7 +35,7 @@ def content(folder: Path, name: str) -> bytes:
 
 
 def _unix_decompress(data: bytes) -> bytes:
-    """The words behind a file of Unix ``compress``, which still serves one of the UCI files.
+    """Decompress what Unix ``compress`` wrote: one of the UCI files is still served in that format.
 
     Its codes (Welch 1984) are written lowest bit first, in groups of eight of one width; the width grows from 9 bits
     whenever the next word would no longer fit, and falls back to 9 at code 256, which empties the dictionary.

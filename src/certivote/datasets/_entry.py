@@ -1,4 +1,4 @@
-"""What is known of a dataset: its files, its origin, and what its rows must add up to."""
+"""What is known of a dataset: its files, where they come from, and the size and checksum of its rows."""
 
 import hashlib
 import lzma
@@ -11,10 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certivote.datasets._compressed import bare, find
-from certivote.datasets._ranges import Ranges
-from certivote.datasets._readers import Rows
 
-__all__ = ["Entry", "File", "digest"]
+__all__ = ["Entry", "File", "Ranges", "Rows", "digest"]
+
+Rows = tuple[NDArray[Any], NDArray[Any]]
+"""Rows ``X`` and labels ``y``."""
+
+Ranges = tuple[tuple[float, float], ...]
+"""Smallest and largest value, one pair per feature."""
 
 
 @dataclass(frozen=True)
@@ -24,12 +28,12 @@ class File:
     Attributes
     ----------
     path : str
-        Where it is in the data directory. Compressed otherwise, or not at all, it is found as well.
+        Where it is in the data directory. It is also found if it is compressed in another way, or not at all.
     url : str
         Its public address.
     sha256 : str or None
-        Of the file at ``path``, where a copy of it is at hand. The file at ``url`` may be compressed otherwise; what is
-        read from it is held against :attr:`Entry.digest`.
+        Checksum of the file at ``path``; None if it is not known. The file at ``url`` may be compressed in another way;
+        what is read from it is checked against :attr:`Entry.digest`.
     """
 
     path: str
@@ -38,12 +42,12 @@ class File:
 
     @property
     def bare_path(self) -> str:
-        """The path without a suffix of compression."""
+        """The path without compression suffix."""
         return bare(self.path)
 
     @property
     def download_path(self) -> str:
-        """Where the file goes when it is downloaded: its folder, and its name upstream."""
+        """Where the file goes when it is downloaded: the folder of ``path``, and the name that upstream gives it."""
         return Path(self.path).with_name(self.url.rpartition("/")[2]).as_posix()
 
 
@@ -55,19 +59,19 @@ class Entry:
     ----------
     name : str
     source, licence, citation : str
-        Upstream's name for it, the terms it is under, and whom to cite.
+        The name it has upstream, its licence, and what to cite.
     files : tuple of File
     read : callable
-        From the folder of the files to rows and labels.
+        Takes the folder of the files, returns rows and labels.
     shape : (int, int)
-        Rows and features.
+        Number of rows and of features.
     n_classes : int
     class_counts : tuple of int, or None
-        Rows of each class, the labels sorted; None where that is not known.
+        Number of rows of each class, in the order of the sorted labels; None if it is not known.
     digest : str or None
-        Of all rows and labels, see :func:`digest`; None where no complete copy was at hand.
+        Checksum of all rows and labels, as :func:`digest` computes it; None if it is not known.
     ranges : tuple of (low, high), or None
-        Declared ranges of the features, for stumps.
+        Declared ranges for stumps, one pair per feature.
     note : str
         What to know before using it.
     """
@@ -86,11 +90,11 @@ class Entry:
     note: str = ""
 
     def missing(self, folder: Path) -> list[str]:
-        """The files that the folder lacks."""
+        """The files that are not in the folder."""
         return [file.path for file in self.files if find(folder, file.bare_path) is None]
 
     def rows(self, folder: Path) -> Rows:
-        """Rows and labels, checked."""
+        """Read rows and labels, and check their size, their classes and their checksum."""
         try:
             X, y = self.read(folder)
         except (ValueError, IndexError, EOFError, OSError, lzma.LZMAError) as error:
@@ -114,7 +118,7 @@ class Entry:
 def digest(X: NDArray[Any], y: NDArray[Any]) -> str:
     """Sha256 of the values row by row and of the labels as text.
 
-    It is the same for every compression and every spelling of the numbers, unlike the sha256 of a file.
+    Unlike the sha256 of a file, it does not depend on the compression or on how the numbers are written.
 
     Examples
     --------

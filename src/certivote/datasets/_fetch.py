@@ -1,4 +1,4 @@
-"""Where the files are, and how they get there."""
+"""Find the files of a dataset, or download them."""
 
 import importlib
 import os
@@ -20,15 +20,15 @@ class DatasetUnavailable(RuntimeError):  # noqa: N818, it says what is the matte
 
 
 class ProgressBar(Protocol):
-    """What shows how far a download is; pooch sets the total at the start of each file, in bytes, 0 if not known."""
+    """Shows the progress of a download. Pooch sets ``total`` at the start of each file, in bytes, or 0 if not known."""
 
     total: int
 
     def update(self, n: int) -> None:
-        """Add that many bytes."""
+        """Count ``n`` more bytes."""
 
     def reset(self) -> None:
-        """Return to no bytes."""
+        """Start again at zero bytes."""
 
     def close(self) -> None:
         """The file is complete."""
@@ -40,8 +40,17 @@ def data_directory(given: str | os.PathLike[str] | None = None) -> Path:
     Parameters
     ----------
     given : path, optional
-        Taken if given. Otherwise it is the folder named by the environment variable ``CERTIVOTE_DATA``, and without
-        that the cache folder, which downloads fill and which need not exist yet.
+        This folder, if given. Otherwise it is the one in the environment variable ``CERTIVOTE_DATA``, and if that is
+        not set, the cache folder, to which files are downloaded and which need not exist yet.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    FileNotFoundError
+        If the folder is given or in the environment variable, and does not exist.
 
     Examples
     --------
@@ -61,7 +70,7 @@ def data_directory(given: str | os.PathLike[str] | None = None) -> Path:
 
 
 def locate(name: str, data_dir: str | os.PathLike[str] | None = None) -> Path | None:
-    """The folder that holds all files of a dataset: the data directory or else the cache folder; None if neither does.
+    """The folder that holds all files of a dataset, without downloading anything.
 
     Parameters
     ----------
@@ -69,6 +78,16 @@ def locate(name: str, data_dir: str | os.PathLike[str] | None = None) -> Path | 
         A key of ``DATASETS``.
     data_dir : path, optional
         See :func:`data_directory`.
+
+    Returns
+    -------
+    Path or None
+        The data directory, or else the cache folder; None if neither has all the files.
+
+    Raises
+    ------
+    ValueError
+        If there is no dataset of that name.
 
     Examples
     --------
@@ -86,11 +105,11 @@ def locate(name: str, data_dir: str | os.PathLike[str] | None = None) -> Path | 
 
 
 def fetch(name: str, data_dir: str | os.PathLike[str] | None = None, *, progressbar: ProgressBar | None = None) -> Path:
-    """The folder that holds the files of a dataset, after downloading them if need be.
+    """The folder that holds the files of a dataset, after downloading them if necessary.
 
-    The data directory is looked at first, then the cache folder. If neither has all the files, they are downloaded
-    (this needs the extra ``certivote[data]``), read and checked beside the cache folder's files, and only then moved to
-    their names: an interrupted, cut or wrong download leaves nothing behind.
+    The data directory is tried first, then the cache folder. If neither has all the files, they are downloaded (this
+    needs the extra ``certivote[data]``) to a temporary folder, read and checked there, and only then moved to the cache
+    folder: an interrupted, truncated or wrong download leaves nothing behind.
 
     Parameters
     ----------
@@ -99,12 +118,18 @@ def fetch(name: str, data_dir: str | os.PathLike[str] | None = None, *, progress
     data_dir : path, optional
         See :func:`data_directory`.
     progressbar : object, optional
-        Told of every piece of a download: ``total``, ``update``, ``reset`` and ``close`` of a bar as pooch takes it.
+        Shows the progress of a download; see :class:`ProgressBar`.
+
+    Returns
+    -------
+    Path
 
     Raises
     ------
     DatasetUnavailable
         If the files are in neither folder and cannot be downloaded.
+    ValueError
+        If there is no dataset of that name.
 
     Examples
     --------
@@ -137,7 +162,7 @@ def fetch(name: str, data_dir: str | os.PathLike[str] | None = None, *, progress
 
 
 def _folders(data_dir: str | os.PathLike[str] | None) -> list[Path]:
-    """Where files are looked for, in this order."""
+    """The folders to look in, in this order."""
     return list(dict.fromkeys([data_directory(data_dir), _cache_directory()]))
 
 
@@ -153,8 +178,8 @@ def _download(entry: Entry, cache: Path, progressbar: ProgressBar | None) -> Non
     downloader = pooch.HTTPDownloader(progressbar=progressbar or False)
     cache.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=cache, prefix=f".{entry.name}-") as folder:
-        # No hash for pooch: upstream's compression is not always that of the copy whose sha256 is declared. The rows
-        # are checked instead.
+        # No hash for pooch: upstream may compress a file in another way than the one whose sha256 is declared. The
+        # rows are checked instead.
         downloads = pooch.create(
             path=folder,
             base_url="",
@@ -172,5 +197,5 @@ def _download(entry: Entry, cache: Path, progressbar: ProgressBar | None) -> Non
 
 
 def _pooch() -> Any:
-    """The package, which only an extra requires."""
+    """The package, which is installed only with an extra such as ``certivote[data]``."""
     return importlib.import_module("pooch")

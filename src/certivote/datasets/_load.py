@@ -1,4 +1,4 @@
-"""A dataset, read and checked."""
+"""Read a dataset and check it."""
 
 import os
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ class Dataset:
     X, y : arrays
         Rows and labels.
     ranges : array of shape (n_features, 2) or None
-        Declared least and largest value of each feature, for stumps. Values may lie outside.
+        Declared smallest and largest value for stumps, one row per feature. Values may lie outside.
     """
 
     name: str
@@ -40,15 +40,20 @@ def load(name: str, data_dir: str | os.PathLike[str] | None = None) -> Dataset:
     name : str
         A key of ``DATASETS``.
     data_dir : path, optional
-        Folder of the upstream files; see :func:`data_directory`. What is not there is looked for in the cache folder,
-        and downloaded into it; see :func:`fetch`.
+        Folder of the upstream files; see :func:`data_directory`. If it does not have them all, they are taken
+        from the cache folder, or downloaded to it; see :func:`fetch`.
+
+    Returns
+    -------
+    Dataset
 
     Raises
     ------
     DatasetUnavailable
-        If the files are nowhere and cannot be downloaded.
+        If the files are in neither folder and cannot be downloaded.
     ValueError
-        If there is no dataset of that name, or if its files are not the ones they should be.
+        If there is no dataset of that name, or if its files cannot be read or do not have the declared size or
+        checksum.
 
     Examples
     --------

@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from certivote.datasets import DATASETS
-from certivote.experiments._protocol import METHODS, task
+from certivote.experiments._protocol import PAPER_METHODS, task
 from certivote.experiments._runs import Run
 from certivote.experiments._tables import TASKS, Cell, cells
-from certivote.figure_style import COLOURS, PALE, STYLE, mixed
+from certivote.present import PALE, STYLE, mixed
+from certivote.theory.methods import METHODS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,7 +43,7 @@ def write_figures(runs: Sequence[Run], protocol: str, folder: Path) -> list[Path
 
 
 def _errors_and_bounds(runs: Sequence[Run], protocol: str, names: Sequence[str]) -> "Figure":
-    """A panel a dataset, a bar a method: the test error in full colour, and on to the bound in a pale one."""
+    """One panel per dataset, one bar per method: the test error in full colour, and on to the bound in a pale one."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
@@ -55,7 +56,7 @@ def _errors_and_bounds(runs: Sequence[Run], protocol: str, names: Sequence[str])
     for axis, name in zip(axes.flat, names, strict=False):
         _bars(axis, cells(runs, protocol, "bound", name), PALE)
         _bars(axis, cells(runs, protocol, "test_error", name))
-        axis.plot(_published(cells(runs, protocol, "bound", name)), METHODS, clip_on=False, zorder=4, **_DIAMOND)
+        axis.plot(_published(cells(runs, protocol, "bound", name)), PAPER_METHODS, clip_on=False, zorder=4, **_DIAMOND)
         axis.set_title(name)
         axis.set_xlim(0, None)
         axis.locator_params(axis="x", nbins=5)
@@ -73,7 +74,7 @@ def _errors_and_bounds(runs: Sequence[Run], protocol: str, names: Sequence[str])
 
 
 def _training_times(runs: Sequence[Run], protocol: str, names: Sequence[str]) -> "Figure":
-    """A column a dataset on a logarithmic scale, the published times hollow."""
+    """One column per dataset on a logarithmic scale, the published times hollow."""
     from matplotlib.lines import Line2D
 
     groups = {kind: [name for name in names if task(name) == kind] for kind in TASKS}
@@ -86,7 +87,7 @@ def _training_times(runs: Sequence[Run], protocol: str, names: Sequence[str]) ->
         for index, (method, marker) in enumerate(_TIMED.items()):
             row = [next(cell for cell in line if cell.method == method) for line in table]
             places = [position + 0.19 * (index - 1.5) for position in range(len(found))]
-            look = {**_POINT, "marker": marker, "color": COLOURS[method]}
+            look = {**_POINT, "marker": marker, "color": METHODS[method].colour}
             axis.plot(places, _published(row), mfc="white", **look)
             axis.plot(places, _means(row), zorder=3, **look)
             axis.errorbar(places, _means(row), _whiskers(row, floor=0.9), fmt="none", zorder=2, **_WHISKER)
@@ -100,7 +101,7 @@ def _training_times(runs: Sequence[Run], protocol: str, names: Sequence[str]) ->
             axis.axvline(edge - 0.5, color="#e4e4e4", lw=0.6, zorder=0)
     axes[0, 0].set_ylabel("seconds of one processor core")
     handles = [
-        Line2D([], [], marker=marker, color=COLOURS[method], label=method, **_POINT)
+        Line2D([], [], marker=marker, color=METHODS[method].colour, label=method, **_POINT)
         for method, marker in _TIMED.items()
     ]
     handles.append(
@@ -119,10 +120,10 @@ def _figure(width: float, height: float) -> "Figure":
 
 
 def _bars(axis: "Axes", row: Sequence[Cell], share: float = 1.0) -> None:
-    """A bar a method, with that share of its colour."""
-    colours = [mixed(COLOURS[cell.method], share) for cell in row]
-    axis.barh(METHODS, _means(row), 0.78, color=colours)
-    axis.errorbar(_means(row), METHODS, xerr=_whiskers(row), fmt="none", zorder=3, **_WHISKER)
+    """One bar per method, with that share of its colour."""
+    colours = [mixed(METHODS[cell.method].colour, share) for cell in row]
+    axis.barh(PAPER_METHODS, _means(row), 0.78, color=colours)
+    axis.errorbar(_means(row), PAPER_METHODS, xerr=_whiskers(row), fmt="none", zorder=3, **_WHISKER)
 
 
 def _means(row: Sequence[Cell]) -> list[float]:

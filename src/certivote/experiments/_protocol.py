@@ -4,27 +4,23 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 
 from certivote._version import __version__
 from certivote.certificate import Certificate
-from certivote.certify import Plan, certify
-from certivote.datasets import DATASETS, Dataset, load
+from certivote.datasets import DATASETS, load
 from certivote.experiments._runs import Run
-from certivote.methods import METHODS as ALL_METHODS
-from certivote.methods import Setting
-from certivote.prepare import prepare
-from certivote.progress import Stage
-from certivote.risks import Labels, count_errors, expected_risk
-from certivote.split import Split
+from certivote.pipeline import Split, certify_votes, make_plan, prepare
+from certivote.theory.methods import METHODS
+from certivote.theory.risks import count_errors
 from certivote.voters import Forest, Stumps, VoterSet
-from certivote.votes import Votes
 
-__all__ = ["DELTA", "METHODS", "PROTOCOLS", "Unit", "run_unit", "task"]
+__all__ = ["DELTA", "PAPER_METHODS", "PAPER_SETTING", "PRIOR", "PROTOCOLS", "Unit", "paper_voters", "run_unit", "task"]
 
-METHODS = ("fo", "so", "bin", "smv-exact", "smv-mc", "dis-v", "dis-r")
+PAPER_METHODS = ("fo", "so", "bin", "smv-exact", "smv-mc", "dis-v", "dis-r")
 """The paper's seven, in the order of its tables."""
 
 PROTOCOLS = {
@@ -35,7 +31,8 @@ PROTOCOLS = {
 
 DELTA = 0.05
 PRIOR = 0.5
-_TEACH_SHARE = 0.5
+PAPER_SETTING: dict[str, Any] = {"loss": "half-weight", "prior": PRIOR, "constant": "paper", "delta": DELTA}
+"""Parameters of the estimator in the paper's experiments, beside voters, split and solver."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +54,15 @@ def task(dataset: str) -> str:
     return "binary" if DATASETS[dataset].ranges is not None else "multiclass"
 
 
+def paper_voters(dataset: str, threads: int = 1) -> tuple[VoterSet, Split]:
+    """Who votes on a dataset in the paper, and the split that goes with it."""
+    ranges = DATASETS[dataset].ranges
+    if ranges is not None:
+        return Stumps(ranges=ranges), "none"
+    # As in the research code, each tree sees half of its forest's rows.
+    return Forest(RandomForestClassifier(n_estimators=100, max_samples=0.5, n_jobs=threads)), "cross"
+
+
 def run_unit(
     unit: Unit, methods: Sequence[str], data_dir: str | os.PathLike[str] | None = None, threads: int = 1
 ) -> Iterator[tuple[Run, Certificate]]:
@@ -65,50 +71,25 @@ def run_unit(
     A run does not depend on which other methods are run: every method gets the same streams of random numbers.
     """
     data = load(unit.dataset, data_dir)
-    order = np.random.default_rng(unit.seed).permutation(len(data.y))
-    train, test = np.split(order, [len(order) * 4 // 5])
-    voters, split = _voters(data, threads)
+    shuffled = np.random.default_rng(unit.seed).permutation(len(data.y))
+    train, test = np.split(shuffled, [len(shuffled) * 4 // 5])
+    voters, split = paper_voters(unit.dataset, threads)
+    plan = make_plan("dis-r", voters, split, solver=PROTOCOLS[unit.protocol], random_state=unit.seed, **PAPER_SETTING)
     start = time.process_time()
-    prepared = prepare(
-        data.X[train],
-        data.y[train],
-        voters,
-        methods,
-        split=split,
-        teach_share=_TEACH_SHARE,
-        prior=PRIOR,
-        loss="half-weight",
-        delta=DELTA,
-        random_state=unit.seed,
-        stage=Stage(),
-    )
+    prepared = prepare(plan, data.X[train], data.y[train], methods=[METHODS[method] for method in methods])
     voter_seconds = time.process_time() - start
-    test_votes = [taught.votes(data.X[test]) for taught in prepared.taught]
+    test_votes = [part.voters.votes(data.X[test]) for part in prepared.parts]
     test_labels = np.searchsorted(prepared.classes, data.y[test])
     for method in methods:
-        plan = Plan(
-            method=method,
-            loss="half-weight",
-            split=split,
-            setting=Setting(DELTA, 1.5, "paper"),
-            shares=(0.5, 0.5) if split == "cross" else (1.0,),
-            solver=PROTOCOLS[unit.protocol],
-            prior=prepared.prior,
-        )
         start = time.process_time()
-        certificate, weights = certify(
-            plan,
-            prepared.ballots,
-            prepared.learning_streams(),
-            prepared.classes,
-            prepared.provisos,
-            lambda: None,
-        )
+        outcome = certify_votes(plan.with_method(method, DELTA), prepared)
         train_seconds = time.process_time() - start
-        parts = certificate.parts
-        errors = [_half_weight_error(method, *pair, test_labels) for pair in zip(test_votes, weights, strict=True)]
-        deployed = certificate.deployed
-        answers = test_votes[deployed].masses(weights[deployed])
+        certificate, parts = outcome.certificate, outcome.certificate.parts
+        errors = [
+            METHODS[method].predictor.error_rate(part.vote, votes, test_labels, "half-weight")
+            for part, votes in zip(outcome.parts, test_votes, strict=True)
+        ]
+        answers = test_votes[certificate.deployed].masses(outcome.deployed.vote.weights)
         yield (
             Run(
                 **vars(unit),
@@ -123,22 +104,9 @@ def run_unit(
                 voter_seconds=voter_seconds,
                 n=sum(part.n for part in parts),
                 test_rows=len(test),
-                voters=len(weights[deployed]),
+                voters=outcome.deployed.voters.n_voters,
                 delta=DELTA,
                 version=__version__,
             ),
             certificate,
         )
-
-
-def _voters(data: Dataset, threads: int) -> tuple[VoterSet, Split]:
-    if data.ranges is not None:
-        return Stumps(ranges=DATASETS[data.name].ranges), "none"
-    # As in the research code, each tree sees half of its forest's rows.
-    return Forest(RandomForestClassifier(n_estimators=100, max_samples=0.5, n_jobs=threads)), "cross"
-
-
-def _half_weight_error(method: str, votes: Votes, weights: np.ndarray, labels: Labels) -> float:
-    if ALL_METHODS[method].certified == "the random vote":
-        return expected_risk(votes, labels, "half-weight")(weights)[0]
-    return count_errors(votes.masses(weights), labels, "half-weight") / votes.n_rows

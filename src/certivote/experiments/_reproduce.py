@@ -13,7 +13,7 @@ from certivote.experiments._figures import write_figures
 from certivote.experiments._protocol import Unit, run_unit
 from certivote.experiments._runs import RunStore
 from certivote.experiments._tables import write_tables
-from certivote.files import write_whole
+from certivote.io import write_atomically
 
 __all__ = ["plan_units", "reproduce", "write_results"]
 
@@ -120,7 +120,7 @@ def _do(
             if certificates:
                 target = folder / "certificates" / f"{unit.name}-{run.method}.json"
                 target.parent.mkdir(exist_ok=True)
-                write_whole(target, f"{certificate.to_json()}\n".encode())
+                write_atomically(target, f"{certificate.to_json()}\n".encode())
             store.append(run)
     return unit, len(missing)
 

@@ -1,4 +1,4 @@
-"""Finished runs on disk: one line a run, appended as it finishes, in a file that several processes may share."""
+"""Finished runs on disk: one line per run, appended as it finishes, in a file that several processes may share."""
 
 import csv
 import dataclasses
@@ -35,12 +35,12 @@ class Run:
         Share of the test rows that the deployed vote answers wrongly (plurality); for the random vote, the vote with
         its mean weights.
     empirical_risk, penalty : float
-        Means over the certified samples, in the bound's own statistic and in nats.
+        Means over the certified parts, in the bound's own statistic and in nats.
     train_seconds, voter_seconds : float
-        Of the processor, all threads together: learning and certifying; and splitting, teaching the voters and voting,
+        Of the processor, all threads together: learning and certifying; and splitting, fitting the voters and voting,
         once for all methods.
     n, test_rows, voters : int
-        Certified rows in all, test rows, voters of one vote.
+        Certification rows in all, test rows, voters of one vote.
     """
 
     protocol: str

@@ -9,15 +9,15 @@ from importlib import resources
 from pathlib import Path
 
 from certivote.datasets import DATASETS
-from certivote.experiments._protocol import DELTA, METHODS, PRIOR, PROTOCOLS, task
+from certivote.experiments._protocol import DELTA, PAPER_METHODS, PRIOR, PROTOCOLS, task
 from certivote.experiments._runs import Run
 
 __all__ = ["QUANTITIES", "TASKS", "Cell", "cells", "published", "write_tables"]
 
 QUANTITIES = {"bound": "Bound in %", "test_error": "Test error in %", "train_seconds": "Training time in seconds"}
 TASKS = {
-    "binary": "decision stumps, 10 thresholds a feature on declared ranges; certified on all training rows",
-    "multiclass": "two forests of 100 trees, each certified on the half that taught the other; the bound is on the "
+    "binary": "decision stumps, 10 thresholds per feature on declared ranges; certified on all training rows",
+    "multiclass": "two forests of 100 trees, each certified on the half that trained the other; the bound is on the "
     "average of both votes",
 }
 
@@ -55,9 +55,9 @@ def published() -> dict[tuple[str, str, str], tuple[float, float]]:
 
 
 def cells(runs: Iterable[Run], protocol: str, quantity: str, dataset: str) -> list[Cell]:
-    """One row of a table, a cell a method."""
+    """One row of a table, one cell per method."""
     scale = 1.0 if quantity == "train_seconds" else 100.0
-    values: dict[str, list[float]] = {method: [] for method in METHODS}
+    values: dict[str, list[float]] = {method: [] for method in PAPER_METHODS}
     for run in runs:
         if (run.protocol, run.dataset) == (protocol, dataset) and run.method in values:
             values[run.method].append(scale * getattr(run, quantity))
@@ -99,8 +99,8 @@ def _markdown(table: list[list[Cell]], protocol: str, quantity: str, kind: str) 
         f"Voters: {TASKS[kind]}. Half-weight loss, hyper-prior Dir({PRIOR}, …), δ = {DELTA}, constant 2√n, solver "
         f"`{PROTOCOLS[protocol]}`." + _EXTRA[quantity],
         "",
-        "| dataset | runs | " + " | ".join(METHODS) + " |",
-        "|---|--:|" + "--:|" * len(METHODS),
+        "| dataset | runs | " + " | ".join(PAPER_METHODS) + " |",
+        "|---|--:|" + "--:|" * len(PAPER_METHODS),
     ]
     notes = []
     for row in table:
@@ -119,7 +119,7 @@ def _fewer(table: list[list[Cell]], runs: Sequence[Run], protocol: str) -> str:
         for cell in row:
             most = max(other.runs for other in row)
             if 0 < cell.runs < most:
-                seconds = cells(runs, protocol, "train_seconds", cell.dataset)[METHODS.index(cell.method)].mean
+                seconds = cells(runs, protocol, "train_seconds", cell.dataset)[PAPER_METHODS.index(cell.method)].mean
                 lines.append(
                     f"- {cell.dataset}, {cell.method}: {cell.runs} of {most} runs; a single one takes {seconds:.0f} s."
                 )

@@ -1,7 +1,7 @@
 """Occam's hammer (Blanchard and Fleuret 2007): what a level costs that depends on the draw.
 
 Let ``theta = Q(rho)/P(rho)`` be the density ratio at the draw and ``Gamma`` a probability on ``(0, inf)`` that does not
-depend on the certified sample. A test of each fixed ``rho`` at level ``delta * b(1/theta)``, with
+depend on the certification rows. A test of each fixed ``rho`` at level ``delta * b(1/theta)``, with
 ``b(x) = int_{(0, x]} u dGamma(u)``, fails for the drawn one with probability at most ``delta``.
 
 *Proof.* Let ``p`` be the p-value of ``rho``: super-uniform under ``P`` whatever ``rho`` is, since ``P`` does not
@@ -14,7 +14,7 @@ int x^{-1} db(x) = delta Gamma(0, inf) = delta``.
 import math
 from dataclasses import dataclass
 
-__all__ = ["Gamma"]
+__all__ = ["PriceList"]
 
 _JUST_ABOVE = 1e-9
 """A mixture puts its atoms so far above the ratio they are meant for, or a rounding error in it would miss them."""
@@ -25,8 +25,8 @@ _FADE = 4.0
 
 
 @dataclass(frozen=True)
-class Gamma:
-    r"""A mixture of atoms and of a smooth family, as a price list: nats for the draw to nats for the level.
+class PriceList:
+    r"""The paper's ``Gamma``, a mixture of atoms and a smooth family, as a price list: nats of the draw to nats paid.
 
     An atom of weight ``w`` at ``exp(-c)`` allows the level ``w exp(-c)`` to every draw with ``ln theta <= c``. The
     member ``j`` of the smooth family, with density proportional to :math:`u^{1/j - 1}` on (0, 1], allows
@@ -42,7 +42,7 @@ class Gamma:
     --------
     The point mass at 1 charges nothing for a draw from the prior itself; the smooth family charges for any draw:
 
-    >>> hammer = Gamma(atoms=((1e-9, 0.95),), scales=((4.0, 0.05),))
+    >>> hammer = PriceList(atoms=((1e-9, 0.95),), scales=((4.0, 0.05),))
     >>> round(hammer.price(0.0), 3), round(hammer.price(5.0), 3)
     (0.041, 10.855)
     """
@@ -53,14 +53,14 @@ class Gamma:
     def __post_init__(self) -> None:
         weights = [weight for _, weight in (*self.atoms, *self.scales)]
         if not all(weight > 0 for weight in weights) or abs(math.fsum(weights) - 1.0) > 1e-12:
-            raise ValueError(f"The weights of gamma must be positive and sum to 1; got {weights}.")
+            raise ValueError(f"The weights of a price list must be positive and sum to 1; got {weights}.")
         if not self.scales or not all(scale > 0 for scale, _ in self.scales):
-            raise ValueError(f"gamma needs at least one scale, and all above 0; got {self.scales}.")
+            raise ValueError(f"A price list needs at least one scale, and all above 0; got {self.scales}.")
         if not all(math.isfinite(place) for place, _ in self.atoms):
-            raise ValueError(f"The places of the atoms of gamma must be finite; got {self.atoms}.")
+            raise ValueError(f"The places of the atoms of a price list must be finite; got {self.atoms}.")
 
     @classmethod
-    def mixture(cls, atoms: tuple[tuple[float, float], ...] = ()) -> "Gamma":
+    def mixture(cls, atoms: tuple[tuple[float, float], ...] = ()) -> "PriceList":
         """The given atoms, and the rest of the weight spread evenly over the scales 1, 4, 16, 64 and 256.
 
         Where the atoms leave less than 5 % they are scaled down to 95 %, so that a draw beyond them is not lost.

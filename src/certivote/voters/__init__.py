@@ -1,23 +1,32 @@
-"""Who votes: one file a family, one small interface."""
+"""Who votes.
 
-from certivote.voters._base import Rehearsal, TaughtVoters, VoterSet
+Here live the families of voters, a file each; their one small interface (:class:`VoterSet`, whose ``fit`` returns
+:class:`FittedVoters`); the names under which estimator and command line know them (:data:`VOTERS`,
+:func:`resolve_voters`); and what turns the columns of a table into the numbers that voters want
+(:class:`ColumnEncoder`, :mod:`~certivote.voters.text_columns`). Voters are made from the training rows and then vote:
+they never see a certification row before, and know nothing of weights, risks, bounds or certificates. How their votes
+are stored is a matter of :mod:`certivote.votes`.
+"""
+
+from certivote.voters._base import FittedVoters, OutOfSampleVotes, VoterSet
+from certivote.voters._classifiers import Classifiers
 from certivote.voters._columns import ColumnEncoder
 from certivote.voters._forest import Forest
 from certivote.voters._mixed import Mixed
-from certivote.voters._prefit import Prefit
 from certivote.voters._preprocessed import Preprocessed
-from certivote.voters._resolve import resolve_voters
+from certivote.voters._registry import VOTERS, resolve_voters
 from certivote.voters._stumps import Stumps
 
 __all__ = [
+    "VOTERS",
+    "Classifiers",
     "ColumnEncoder",
+    "FittedVoters",
     "Forest",
     "Mixed",
-    "Prefit",
+    "OutOfSampleVotes",
     "Preprocessed",
-    "Rehearsal",
     "Stumps",
-    "TaughtVoters",
     "VoterSet",
     "resolve_voters",
 ]

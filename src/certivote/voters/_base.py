@@ -10,27 +10,49 @@ from sklearn.base import BaseEstimator
 
 from certivote.votes import Votes
 
-__all__ = ["Rehearsal", "TaughtVoters", "VoterSet", "honest_rehearsal"]
+__all__ = ["FittedVoters", "OutOfSampleVotes", "VoterSet", "out_of_sample_by_voting"]
 
 
 @dataclass(frozen=True)
-class Rehearsal:
-    """How the voters would have voted on teaching rows that had not taught them.
+class OutOfSampleVotes:
+    """Votes on training rows as if these had not been used for training.
 
     Attributes
     ----------
     votes : Votes
-        On those rows: of each voter, or of groups of voters whose members were not all taught without the same rows.
+        On those rows: one vote per voter, or one per group of voters whose members were trained without different rows.
     groups : array of int
         Of each voter, its number among ``votes``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import numpy as np
+    >>> from certivote.voters import Forest
+    >>> X, y = load_iris(return_X_y=True)
+    >>> fitted = Forest().fit(X, y, np.arange(3), np.random.default_rng(0))
+    >>> out_of_bag = fitted.out_of_sample(X, y, rows=np.arange(20))
+    >>> out_of_bag.votes.n_voters, out_of_bag.groups.tolist() == [0] * 100  # the forest is one group of 100 trees
+    (1, True)
     """
 
     votes: Votes
     groups: NDArray[np.intp]
 
 
-class TaughtVoters(Protocol):
-    """Voters that are ready to vote."""
+class FittedVoters(Protocol):
+    """Voters that are ready to vote: what :meth:`VoterSet.fit` returns.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import numpy as np
+    >>> from certivote.voters import Forest
+    >>> X, y = load_iris(return_X_y=True)
+    >>> fitted = Forest().fit(X, y, np.arange(3), np.random.default_rng(0))
+    >>> fitted.n_voters, fitted.votes(X).n_rows
+    (100, 150)
+    """
 
     @property
     def n_voters(self) -> int:
@@ -39,16 +61,26 @@ class TaughtVoters(Protocol):
     def votes(self, X: Any) -> Votes:
         """The votes on the rows of ``X``."""
 
-    def rehearse(self, X: Any, y: NDArray[Any], rows: NDArray[np.intp]) -> Rehearsal:
-        """The votes on some rows of all that taught them, as if those had not; ``y`` are the codes of the classes."""
+    def out_of_sample(self, X: Any, y: NDArray[Any], rows: NDArray[np.intp]) -> OutOfSampleVotes:
+        """The votes on some of the training rows, as if the voters had been trained without them.
 
-    def only(self, voters: NDArray[np.intp]) -> "tuple[TaughtVoters, NDArray[np.intp]]":
-        """Some of the voters, and their numbers: those asked for, and those that leaving out would save nothing."""
+        Parameters
+        ----------
+        X : array or data frame
+            All training rows.
+        y : array of int
+            Their labels, as codes of the classes.
+        rows : array of int
+            The numbers of the rows to vote on.
+        """
+
+    def only(self, voters: NDArray[np.intp]) -> "tuple[FittedVoters, NDArray[np.intp]]":
+        """Some of the voters, and their numbers: those asked for, and those whose absence would save nothing."""
 
 
-def honest_rehearsal(voters: TaughtVoters, X: Any) -> Rehearsal:
-    """The rehearsal of voters that no row has taught: they just vote."""
-    return Rehearsal(voters.votes(X), np.arange(voters.n_voters))
+def out_of_sample_by_voting(voters: FittedVoters, X: Any) -> OutOfSampleVotes:
+    """The out-of-sample votes of voters that no row has trained: their votes as they are."""
+    return OutOfSampleVotes(voters.votes(X), np.arange(voters.n_voters))
 
 
 class VoterSet(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -58,6 +90,34 @@ class VoterSet(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
     ----------
     keeps_frames : bool
         Whether a data frame reaches the voters as it is, unchecked. Other input always becomes an array.
+
+    Examples
+    --------
+    A family whose two voters are the signs of the first two features, and need no training:
+
+    >>> import numpy as np
+    >>> from certivote.voters import OutOfSampleVotes, VoterSet
+    >>> from certivote.votes import build_votes
+    >>> class Signs(VoterSet):
+    ...     input_checks = {"dtype": float}
+    ...     needs_training = False
+    ...
+    ...     def fit(self, X, y, classes, rng):
+    ...         return FittedSigns()
+    >>> class FittedSigns:
+    ...     n_voters = 2
+    ...
+    ...     def votes(self, X):
+    ...         return build_votes(codes=(X[:, :2] > 0).astype(int), n_classes=2)
+    ...
+    ...     def out_of_sample(self, X, y, rows):
+    ...         return OutOfSampleVotes(self.votes(X[rows]), groups=np.arange(2))
+    ...
+    ...     def only(self, voters):
+    ...         return self, np.arange(2)
+    >>> fitted = Signs().fit(None, None, np.array(["no", "yes"]), np.random.default_rng(0))
+    >>> fitted.votes(np.array([[3.0, -1.0]])).masses(np.array([0.75, 0.25])).tolist()
+    [[0.25, 0.75]]
     """
 
     keeps_frames: ClassVar[bool] = False
@@ -74,26 +134,40 @@ class VoterSet(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
 
     @property
     @abstractmethod
-    def needs_rows(self) -> bool:
-        """Whether the voters must be taught. If not, they can be certified on all rows."""
+    def needs_training(self) -> bool:
+        """Whether the voters need training rows. If not, they can be certified on all rows."""
 
     def known_classes(self) -> list[Any]:
-        """Classes that the voters may vote for whatever they are taught."""
+        """Classes that the voters may vote for, whatever they are trained on."""
         return []
 
     def doubt(self, X: Any) -> str:
-        """What in the certified rows speaks against voters that are said to be fixed without them; empty if nothing."""
+        """What in the certification rows speaks against the claim that the voters were fixed without them.
+
+        A sentence that warns the user; empty if nothing does.
+        """
         return ""
 
     def pilot(self) -> "VoterSet | None":
-        """Voters whose errors fall with the number of rows much as theirs do, and that are quick to teach."""
+        """Voters that are quick to fit, and whose errors fall with the number of rows much as those of these do."""
         return None
 
     @abstractmethod
-    def teach(self, X: Any, y: NDArray[Any], classes: NDArray[Any], rng: np.random.Generator) -> TaughtVoters:
-        """Make the voters from the teaching rows (none, where :attr:`needs_rows` is False)."""
+    def fit(self, X: Any, y: NDArray[Any], classes: NDArray[Any], rng: np.random.Generator) -> FittedVoters:
+        """Make the voters from the training rows. Unlike an estimator, the set itself stays as it is.
 
+        Parameters
+        ----------
+        X : array or data frame
+            The training rows; unused where :attr:`needs_training` is False.
+        y : array of shape (n_rows,)
+            Their labels.
+        classes : array
+            All classes, in ascending order. The training rows need not have examples of each.
+        rng : numpy.random.Generator
+            The only source of chance.
 
-def code_type(n_classes: int) -> type[np.unsignedinteger]:
-    """Smallest integers that hold the class codes."""
-    return np.uint8 if n_classes <= 256 else np.uint32
+        Returns
+        -------
+        FittedVoters
+        """

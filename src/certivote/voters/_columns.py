@@ -1,4 +1,4 @@
-"""From the columns of a table to numbers: what each column is, decided by the teaching rows."""
+"""From the columns of a table to numbers: what each column is, decided by the training rows."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.preprocessing import OrdinalEncoder
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from certivote.text_columns import as_days, as_number, coded, read_texts
+from certivote.voters.text_columns import as_days, as_number, coded, read_texts
 
 __all__ = ["ColumnEncoder"]
 
@@ -31,7 +31,7 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
     Parameters
     ----------
     max_categories : int, default=250
-        Of a column. Beyond that, the rarest share one number.
+        Categories per column. If there are more, the rarest ones get one number in common.
 
     Attributes
     ----------

@@ -10,8 +10,8 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 
-from certivote.voters._base import Rehearsal, VoterSet, code_type
-from certivote.votes import DenseVotes, SoftVotes
+from certivote.voters._base import OutOfSampleVotes, VoterSet
+from certivote.votes import Votes, build_votes, code_type
 
 __all__ = ["Forest"]
 
@@ -20,7 +20,7 @@ _CHUNK = 1 << 12
 
 
 class Forest(VoterSet):
-    """The trees of a forest, each with one vote.
+    """The trees of a forest, one vote per tree.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class Forest(VoterSet):
     """
 
     input_checks: ClassVar[dict[str, Any]] = {"accept_sparse": "csr", "ensure_all_finite": "allow-nan"}
-    needs_rows = True
+    needs_training = True
 
     def __init__(self, estimator: Any = None):
         self.estimator = estimator
@@ -45,17 +45,17 @@ class Forest(VoterSet):
     def pilot(self) -> "Forest":
         return Forest(RandomForestClassifier(n_estimators=50))
 
-    def teach(self, X: Any, y: NDArray[Any], classes: NDArray[Any], rng: np.random.Generator) -> "_TaughtForest":
+    def fit(self, X: Any, y: NDArray[Any], classes: NDArray[Any], rng: np.random.Generator) -> "_FittedForest":
         forest = RandomForestClassifier() if self.estimator is None else self.estimator
         if not isinstance(forest, RandomForestClassifier | ExtraTreesClassifier):
             raise TypeError(f"Forest takes a RandomForestClassifier or an ExtraTreesClassifier; got {forest!r}.")
         forest = clone(forest)
         if forest.random_state is None:
             forest.set_params(random_state=int(rng.integers(2**31)))
-        return _TaughtForest(forest.fit(X, y), classes)
+        return _FittedForest(forest.fit(X, y), classes)
 
 
-class _TaughtForest:
+class _FittedForest:
     def __init__(self, forest: Any, classes: NDArray[Any]):
         self.forest = forest
         self.n_voters = len(forest.estimators_)
@@ -64,7 +64,10 @@ class _TaughtForest:
         # A tree votes for the most frequent class of the leaf.
         self._leaf_votes = [codes[tree.tree_.value[:, 0, :].argmax(axis=1)] for tree in forest.estimators_]
 
-    def votes(self, X: Any) -> DenseVotes:
+    def votes(self, X: Any) -> Votes:
+        return build_votes(codes=self._codes(X), n_classes=self._n_classes)
+
+    def _codes(self, X: Any) -> NDArray[np.unsignedinteger]:
         n_rows = X.shape[0]
         codes = np.empty((n_rows, self.n_voters), dtype=code_type(self._n_classes), order="F")
 
@@ -75,23 +78,23 @@ class _TaughtForest:
 
         chunks = (slice(start, start + _CHUNK) for start in range(0, n_rows, _CHUNK))
         joblib.Parallel(n_jobs=self.forest.n_jobs, require="sharedmem")(joblib.delayed(vote)(rows) for rows in chunks)
-        return DenseVotes(codes, self._n_classes)
+        return codes
 
-    def only(self, voters: NDArray[np.intp]) -> "tuple[_TaughtForest, NDArray[np.intp]]":
+    def only(self, voters: NDArray[np.intp]) -> "tuple[_FittedForest, NDArray[np.intp]]":
         forest, few = copy(self.forest), copy(self)
         forest.estimators_ = [forest.estimators_[j] for j in voters]
         few.forest, few.n_voters = forest, len(voters)
         few._leaf_votes = [self._leaf_votes[j] for j in voters]
         return few, voters
 
-    def rehearse(self, X: Any, y: NDArray[Any], rows: NDArray[np.intp]) -> Rehearsal:
+    def out_of_sample(self, X: Any, y: NDArray[Any], rows: NDArray[np.intp]) -> OutOfSampleVotes:
         """Out-of-bag votes: each row is voted on by the trees whose bootstrap sample missed it, as one group."""
         if not self.forest.bootstrap:
             raise ValueError(
                 "prior='informed' asks each tree for its votes on rows it has not seen, and trees without bootstrap "
                 "have seen all: set bootstrap=True on the forest, or choose another prior."
             )
-        codes = self.votes(X[rows]).codes
+        codes = self._codes(X[rows])
         counts = np.zeros((len(rows), self._n_classes))
         place = np.full(X.shape[0], -1)
         place[rows] = np.arange(len(rows))
@@ -102,8 +105,9 @@ class _TaughtForest:
             counts[np.flatnonzero(unseen), codes[unseen, j]] += 1.0
         # A row that every tree has seen gets no opinion.
         counts[counts.sum(axis=1) == 0.0] = 1.0
-        shares = counts / counts.sum(axis=1, keepdims=True)
-        return Rehearsal(SoftVotes(shares[:, None, :]), np.zeros(self.n_voters, dtype=np.intp))
+        fractions = counts / counts.sum(axis=1, keepdims=True)
+        votes = build_votes(fractions=fractions[:, None, :])
+        return OutOfSampleVotes(votes, np.zeros(self.n_voters, dtype=np.intp))
 
 
 def _single_precision(X: Any) -> Any:

@@ -19,20 +19,21 @@ _CHUNK = 4_000
 
 
 class LandmarkMachine(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """Least squares on a Gaussian kernel's values at random teaching rows, the landmarks.
+    """Least squares on a Gaussian kernel's values at random training rows, the landmarks.
 
     The coefficients minimise the squared error of scores that are 1 for the class and -1 for the others, plus a ridge
     times the squared norm in the kernel's space: with ``K`` the kernel of rows and landmarks and ``L`` that of the
     landmarks, ``(K'K + ridge L)^-1 K'Y`` (Rudi, Camoriano and Rosasco, "Less is more: Nyström computational
-    regularization", 2015). The ridge is the best of four on a fifth of the rows, which are then added.
+    regularization", 2015). The ridge is the best of four on a fifth of the rows, which are added afterwards.
     The same as scikit-learn's ``Nystroem`` before ``RidgeClassifier``, but nothing is decomposed: with thousands of
     landmarks, which images and letters reward, it takes a fraction of the time.
 
     Parameters
     ----------
     n_landmarks : int
+        How many rows become landmarks, if there are as many.
     random_state : int
-        Picks the landmarks, and the rows that try the ridges.
+        Seed of the choice of the landmarks, and of the rows on which the ridges are tried.
 
     Examples
     --------
@@ -49,10 +50,10 @@ class LandmarkMachine(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
 
     def fit(self, X: Array, y: NDArray[Any]) -> "LandmarkMachine":
         self.classes_, codes = np.unique(y, return_inverse=True)
-        order = np.random.default_rng(self.random_state).permutation(len(X))
-        first, last = np.split(order, [max(len(order) * 4 // 5, 1)])
+        shuffled = np.random.default_rng(self.random_state).permutation(len(X))
+        first, last = np.split(shuffled, [max(len(shuffled) * 4 // 5, 1)])
         self.gamma_ = 1.0 / (X.shape[1] * (X.var() or 1.0))
-        self.landmarks_ = X[order[: self.n_landmarks]]
+        self.landmarks_ = X[shuffled[: self.n_landmarks]]
         among = rbf_kernel(self.landmarks_, gamma=self.gamma_)
         gram, targets, _ = self._sums(X[first], codes[first])
         tried = [_solved(gram + ridge * among, targets) for ridge in _RIDGES]

@@ -1,4 +1,4 @@
-"""Members of a mixed vote that are not forests: models taught on folds, and nearest neighbours."""
+"""Members of a mixed vote that are not forests: models fitted on folds, and nearest neighbours."""
 
 import warnings
 from collections.abc import Sequence
@@ -17,15 +17,18 @@ Codes = NDArray[np.intp]
 
 
 class FoldedMember:
-    """One model a fold, taught on the other folds; so each row has a model that has not seen it.
+    """One model per fold, fitted on the other folds: so each training row has a model that has not seen it.
 
-    A model that can be read at several stages (boosting) has a voter for each.
+    A model that can be read at several stages (boosting) has one voter per stage.
 
     Parameters
     ----------
     template : classifier
+        Unfitted; a copy of it is fitted for each fold.
+    X, y : arrays
+        The training rows and the codes of their classes.
     folds : array of int
-        The fold of each teaching row.
+        The fold of each training row.
     stages : sequence of int, optional
         Iterations of boosting after which to take a vote.
     columns : sequence of arrays of int, optional
@@ -52,15 +55,15 @@ class FoldedMember:
         """Codes of shape (n_rows, n_voters): model by model, and stage by stage in each."""
         return np.concatenate([self._answers(k, X) for k in range(len(self.models))], axis=1)
 
-    def rehearse(self, X: Any, rows: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
-        """Shares of shape (len(rows), n_groups, n_classes), from the model that has not seen the row."""
-        shares = np.zeros((len(rows), self.n_groups, n_classes))
+    def out_of_sample(self, X: Any, rows: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
+        """Fractions of shape (len(rows), n_groups, n_classes), from the model that has not seen the row."""
+        fractions = np.zeros((len(rows), self.n_groups, n_classes))
         for k in range(len(self.models)):
             mine = np.flatnonzero(self._folds[rows] == k)
             if len(mine):
                 answers = self._answers(k, X[rows[mine]])
-                shares[mine[:, None], np.arange(self.n_groups), answers] = 1.0
-        return shares
+                fractions[mine[:, None], np.arange(self.n_groups), answers] = 1.0
+        return fractions
 
     def _answers(self, k: int, X: Any) -> Codes:
         model, X = self.models[k], X[:, self._columns[k]]
@@ -74,22 +77,24 @@ class FoldedMember:
 
 
 class NeighbourMember:
-    """Votes of the 1, 5 and 15 nearest teaching rows, found once; a row is no neighbour of itself in rehearsal.
+    """Votes of the 1, 5 and 15 nearest training rows, found once; out of sample, a row is no neighbour of itself.
 
     Parameters
     ----------
     encoder : transformer
-        Fitted; makes the distances.
-    memory : array of int
-        The teaching rows that are remembered.
+        Fitted; distances are those between the rows it returns.
+    X, y : arrays
+        The training rows and the codes of their classes.
+    remembered : array of int
+        The numbers of the training rows that are kept as neighbours.
     """
 
     sizes = (1, 5, 15)
 
-    def __init__(self, encoder: Any, X: Any, y: Codes, memory: NDArray[np.intp]):
-        self._encoder, self._memory = encoder, memory
-        self._labels = y[memory]
-        self._points = encoder.transform(X[memory])
+    def __init__(self, encoder: Any, X: Any, y: Codes, remembered: NDArray[np.intp]):
+        self._encoder, self._remembered = encoder, remembered
+        self._labels = y[remembered]
+        self._points = encoder.transform(X[remembered])
         self._search = NearestNeighbors().fit(self._points)
         self.n_groups = len(self.sizes)
         self.groups = np.arange(self.n_groups)
@@ -103,15 +108,15 @@ class NeighbourMember:
 
     def votes(self, X: Any) -> Codes:
         """Codes of shape (n_rows, n_voters)."""
-        count = min(max(self.sizes), len(self._memory))
+        count = min(max(self.sizes), len(self._remembered))
         return self._poll(self._search.kneighbors(self._encoder.transform(X), count, return_distance=False))
 
-    def rehearse(self, X: Any, rows: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
-        """Shares of shape (len(rows), n_groups, n_classes)."""
-        count = min(max(self.sizes) + 1, len(self._memory))
+    def out_of_sample(self, X: Any, rows: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
+        """Fractions of shape (len(rows), n_groups, n_classes)."""
+        count = min(max(self.sizes) + 1, len(self._remembered))
         found = self._search.kneighbors(self._encoder.transform(X[rows]), count, return_distance=False)
         # Push the row itself to the end; where it is not among its neighbours, the farthest goes.
-        itself = self._memory[found] == rows[:, None]
+        itself = self._remembered[found] == rows[:, None]
         order = np.argsort(itself, axis=1, kind="stable")
         answers = self._poll(np.take_along_axis(found, order, axis=1)[:, :-1])
         return np.eye(n_classes)[answers]

@@ -1,4 +1,4 @@
-"""Voters behind a transformer that the teaching rows fit."""
+"""Voters behind a transformer that is fitted on the training rows."""
 
 from typing import Any
 
@@ -6,26 +6,26 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_array, get_tags
 
-from certivote.voters._base import Rehearsal, TaughtVoters, VoterSet
-from certivote.voters._prefit import seeded
-from certivote.voters._resolve import resolve_voters
+from certivote.voters._base import FittedVoters, OutOfSampleVotes, VoterSet
+from certivote.voters._classifiers import seeded
+from certivote.voters._registry import resolve_voters
 from certivote.votes import Votes
 
 __all__ = ["Preprocessed"]
 
 
 class Preprocessed(VoterSet):
-    """Voters that see the rows through a transformer, fitted to the teaching rows only.
+    """Voters that see the rows through a transformer, fitted on the training rows only.
 
-    Categories, missing values and scales are learned from the rows that teach the voters, so the certified rows stay
-    fresh. Whatever a transformer learned from all rows beforehand would void the certificate.
+    Categories, missing values and scales are learned from the rows that train the voters, so the certification rows
+    stay fresh. Whatever a transformer learned from all rows beforehand would void the certificate.
 
     Parameters
     ----------
     transformer : scikit-learn transformer
         Unfitted: a ``ColumnTransformer``, a pipeline, or :class:`ColumnEncoder`, which reads columns of any kind. A
         copy of it is fitted. Data frames reach it as they are.
-    voters : {"mixed", "forest", "stumps"}, voter set or list of classifiers, default="forest"
+    voters : name in VOTERS, voter set or list of classifiers, default="forest"
         Who votes on what comes out of it.
 
     Examples
@@ -45,7 +45,7 @@ class Preprocessed(VoterSet):
     """
 
     keeps_frames = True
-    needs_rows = True
+    needs_training = True
 
     def __init__(self, transformer: Any, voters: Any = "forest"):
         self.transformer = transformer
@@ -71,33 +71,33 @@ class Preprocessed(VoterSet):
         quick = resolve_voters(self.voters).pilot()
         return None if quick is None else Preprocessed(self.transformer, quick)
 
-    def teach(self, X: Any, y: NDArray[Any], classes: NDArray[Any], rng: np.random.Generator) -> "_TaughtPreprocessed":
+    def fit(self, X: Any, y: NDArray[Any], classes: NDArray[Any], rng: np.random.Generator) -> "_FittedPreprocessed":
         inner = resolve_voters(self.voters)
         # Before the voters' own seeds, and none where the transformer takes none: the voters are then those that plain
         # rows would get.
         transformer = seeded(self.transformer, rng)
         rows = _checked(inner, transformer.fit_transform(X, y))
-        return _TaughtPreprocessed(transformer, inner, inner.teach(rows, y, classes, rng))
+        return _FittedPreprocessed(transformer, inner, inner.fit(rows, y, classes, rng))
 
 
-class _TaughtPreprocessed:
-    def __init__(self, transformer: Any, family: VoterSet, taught: TaughtVoters):
-        self.transformer, self.family, self.taught = transformer, family, taught
+class _FittedPreprocessed:
+    def __init__(self, transformer: Any, family: VoterSet, fitted: FittedVoters):
+        self.transformer, self.family, self.fitted = transformer, family, fitted
 
     @property
     def n_voters(self) -> int:
-        return self.taught.n_voters
+        return self.fitted.n_voters
 
     def votes(self, X: Any) -> Votes:
-        return self.taught.votes(self._seen(X))
+        return self.fitted.votes(self._seen(X))
 
-    def only(self, voters: NDArray[np.intp]) -> "tuple[_TaughtPreprocessed, NDArray[np.intp]]":
-        few, kept = self.taught.only(voters)
-        return _TaughtPreprocessed(self.transformer, self.family, few), kept
+    def only(self, voters: NDArray[np.intp]) -> "tuple[_FittedPreprocessed, NDArray[np.intp]]":
+        few, kept = self.fitted.only(voters)
+        return _FittedPreprocessed(self.transformer, self.family, few), kept
 
-    def rehearse(self, X: Any, y: NDArray[Any], rows: NDArray[np.intp]) -> Rehearsal:
+    def out_of_sample(self, X: Any, y: NDArray[Any], rows: NDArray[np.intp]) -> OutOfSampleVotes:
         """As the voters behind the transformer do. What it learned from the rows themselves stays learned."""
-        return self.taught.rehearse(self._seen(X), y, rows)
+        return self.fitted.out_of_sample(self._seen(X), y, rows)
 
     def _seen(self, X: Any) -> Any:
         return _checked(self.family, self.transformer.transform(X))

@@ -1,4 +1,4 @@
-"""Columns on one scale."""
+"""A scaler for columns of one kind and of several."""
 
 from typing import Any
 
@@ -8,11 +8,11 @@ from sklearn.preprocessing import StandardScaler
 __all__ = ["KindScaler"]
 
 _ALIKE = 0.75
-"""Share of the columns that reach at least half as far as the widest, from which on all are of one kind."""
+"""Fraction of the columns that must have at least half the widest range for all to be of one kind."""
 
 
 class KindScaler(StandardScaler):  # type: ignore[misc]  # scikit-learn has no types
-    """Standardised columns; those of one kind, such as pixels, keep their proportions and share one scale.
+    """Standardises columns; those of one kind, such as pixels, keep their proportions and get one common scale.
 
     Distances between images are worse when a pixel that is hardly ever lit counts as much as the others. Columns are
     taken to be of one kind if at least three quarters of those that vary have a range of at least half of the widest.

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from certivote.voters._base import Rehearsal, VoterSet, honest_rehearsal
-from certivote.votes import BinnedVotes
+from certivote.voters._base import OutOfSampleVotes, VoterSet, out_of_sample_by_voting
+from certivote.votes import Votes, build_votes
 
 __all__ = ["Stumps"]
 
@@ -22,18 +22,18 @@ class Stumps(VoterSet):
     Parameters
     ----------
     n_thresholds : int, default=10
-        Thresholds a feature, from 1 to 255.
-    ranges : sequence of (low, high), one a feature, or None
-        What the features can be, known without looking at the certified rows. None takes the least and the largest
-        value among the teaching rows, and therefore needs a split.
+        Thresholds per feature, from 1 to 255.
+    ranges : sequence of (low, high), one per feature, or None
+        What the features can be, known without looking at the certification rows. None takes the least and the largest
+        value among the training rows, and therefore needs a split.
 
     Examples
     --------
     >>> import numpy as np
     >>> from certivote.voters import Stumps
     >>> stumps = Stumps(n_thresholds=2, ranges=[(0.0, 1.0)])
-    >>> taught = stumps.teach(None, None, np.array([0, 1]), np.random.default_rng(0))
-    >>> taught.n_voters  # two thresholds, two polarities
+    >>> fitted = stumps.fit(None, None, np.array([0, 1]), np.random.default_rng(0))
+    >>> fitted.n_voters  # two thresholds, two polarities
     4
     """
 
@@ -45,7 +45,7 @@ class Stumps(VoterSet):
         self.ranges = ranges
 
     @property
-    def needs_rows(self) -> bool:
+    def needs_training(self) -> bool:
         return self.ranges is None
 
     def doubt(self, X: NDArray[np.float64]) -> str:
@@ -56,13 +56,13 @@ class Stumps(VoterSet):
             odd = all(float(f"{end:.3g}") != end for end in ends)
             if odd and ends[0] == X[:, f].min() and ends[1] == X[:, f].max():
                 return (
-                    f"The declared range of feature {f}, {ends[0]!r} to {ends[1]!r}, is exactly that of the certified "
-                    "rows. Ranges that were taken from these rows void the certificate: declare what is known without "
-                    "them, or leave ranges out and let teaching rows set them (split='single')."
+                    f"The declared range of feature {f}, {ends[0]!r} to {ends[1]!r}, is exactly that of the "
+                    "certification rows. Ranges that were taken from these rows void the certificate: declare what is "
+                    "known without them, or leave ranges out and let training rows set them (split='single')."
                 )
         return ""
 
-    def teach(self, X: Any, y: NDArray[Any], classes: NDArray[Any], rng: np.random.Generator) -> "_TaughtStumps":
+    def fit(self, X: Any, y: NDArray[Any], classes: NDArray[Any], rng: np.random.Generator) -> "_FittedStumps":
         if not 1 <= self.n_thresholds <= 255:
             raise ValueError(f"n_thresholds must lie between 1 and 255; got {self.n_thresholds}.")
         if self.ranges is None:
@@ -76,15 +76,15 @@ class Stumps(VoterSet):
             or np.any(ranges[:, 0] > ranges[:, 1])
         ):
             raise ValueError(
-                "ranges must hold one (low, high) a feature, finite and with low <= high; "
+                "ranges must hold one (low, high) per feature, finite and with low <= high; "
                 f"got an array of shape {ranges.shape}."
             )
         steps = np.arange(self.n_thresholds) / self.n_thresholds
-        return _TaughtStumps(ranges[:, :1] + steps * (ranges[:, 1:] - ranges[:, :1]))
+        return _FittedStumps(ranges[:, :1] + steps * (ranges[:, 1:] - ranges[:, :1]))
 
 
 @dataclass(frozen=True)
-class _TaughtStumps:
+class _FittedStumps:
     thresholds: NDArray[np.float64]
     """Of shape (n_features, n_thresholds), ascending."""
 
@@ -92,7 +92,7 @@ class _TaughtStumps:
     def n_voters(self) -> int:
         return 2 * self.thresholds.size
 
-    def votes(self, X: NDArray[np.float64]) -> BinnedVotes:
+    def votes(self, X: NDArray[np.float64]) -> Votes:
         n_features, n_thresholds = self.thresholds.shape
         if X.shape[1] != n_features:
             raise ValueError(f"ranges were given for {n_features} features, but X has {X.shape[1]}.")
@@ -100,11 +100,11 @@ class _TaughtStumps:
         for f in range(n_features):
             # Thresholds strictly below x: a stump says "above" for x > threshold.
             bins[:, f] = np.searchsorted(self.thresholds[f], X[:, f], side="left")
-        return BinnedVotes(bins, n_thresholds)
+        return build_votes(bins=bins, n_thresholds=n_thresholds)
 
-    def only(self, voters: NDArray[np.intp]) -> "tuple[_TaughtStumps, NDArray[np.intp]]":
+    def only(self, voters: NDArray[np.intp]) -> "tuple[_FittedStumps, NDArray[np.intp]]":
         return self, np.arange(self.n_voters)  # a stump is two numbers
 
-    def rehearse(self, X: NDArray[np.float64], y: NDArray[Any], rows: NDArray[np.intp]) -> Rehearsal:
-        # Of the teaching rows, the thresholds know the extremes at most.
-        return honest_rehearsal(self, X[rows])
+    def out_of_sample(self, X: NDArray[np.float64], y: NDArray[Any], rows: NDArray[np.intp]) -> OutOfSampleVotes:
+        # Of the training rows, the thresholds know the extremes at most.
+        return out_of_sample_by_voting(self, X[rows])

@@ -1,0 +1,194 @@
+"""The certificate: what is promised, from which numbers, under which assumptions."""
+
+import dataclasses
+import json
+import os
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from certivote.certificate._json import build, parse
+from certivote.certificate._parts import ClassBound, PartRecord
+
+__all__ = ["Certificate"]
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What is promised about a vote: *with probability at least 1 - delta, its error on new data is at most bound*.
+
+    Print it for a paragraph in plain words and the numbers behind it; ``to_json`` for the record that lets anyone
+    recompute the bound with the paper at hand.
+
+    Attributes
+    ----------
+    bound : float
+        Upper bound on the error of the deployed vote.
+    delta : float
+        Probability, over the sample and the draw, that the bound fails.
+    method, theorem, certified : str
+        How the bound was made, where it is proved, and whose error it bounds.
+    loss : {"plurality", "half-weight"}
+        What counts as an error.
+    split : str
+        ``none``, ``single``, ``cross``, or the number of folds.
+    vacuous : bool
+        Whether the bound says nothing (it is 1 or more).
+    average_bound : float or None
+        With several parts, the bound on the average error of their votes (for two, Theorem 8 or 9).
+    deployed : int
+        Which entry of ``parts`` is the deployed vote.
+    average_weights : tuple of float
+        The weights of the parts in the average.
+    remarks : tuple of str
+        What a reader of this certificate should know besides.
+    renyi_order : float or None
+        Order of the Rényi divergence, for dis-v.
+    renyi_orders : tuple of float
+        The orders that were to choose from.
+    n_draws : int
+        Votes that were drawn, each at its part of delta; the one with the smallest bound was kept.
+    price_atoms, price_scales : tuple of (place, weight)
+        The price list of dis-b, see :class:`certivote.maths.occam.PriceList`.
+    constant : {"paper", "exact"}
+        ``2 sqrt(n)`` or Maurer's constant itself.
+    hyper_prior : str
+        How the hyper-prior was chosen.
+    choices : tuple of str
+        What ``method="auto"`` chose, and from what.
+    solver : str
+    classes : tuple of str
+    parts : tuple of PartRecord
+        One per vote that was certified, on rows of its own.
+    by_class : tuple of ClassBound
+        Bounds on the errors within each class and on its false alarms, all together at ``delta``: a promise beside
+        that of ``bound``. Empty in records of before version 3.
+    assumptions : tuple of str
+        Sentences that must be true of the data and of how the certificate came about.
+    """
+
+    schema_version: int
+    library_version: str
+    method: str
+    certified: str
+    theorem: str
+    loss: str
+    split: str
+    delta: float
+    bound: float
+    vacuous: bool
+    average_bound: float | None
+    deployed: int
+    average_weights: tuple[float, ...]
+    renyi_order: float | None
+    renyi_orders: tuple[float, ...]
+    n_draws: int
+    price_atoms: tuple[tuple[float, ...], ...]
+    price_scales: tuple[tuple[float, ...], ...]
+    constant: str
+    hyper_prior: str
+    choices: tuple[str, ...]
+    solver: str
+    classes: tuple[str, ...]
+    parts: tuple[PartRecord, ...]
+    by_class: tuple[ClassBound, ...]
+    remarks: tuple[str, ...]
+    assumptions: tuple[str, ...]
+
+    @property
+    def deployed_part(self) -> PartRecord:
+        """The part of the deployed vote."""
+        return self.parts[self.deployed]
+
+    def to_json(self, indent: int | None = 2) -> str:
+        """The certificate as JSON; :meth:`from_json` gives back an equal one."""
+        return json.dumps(dataclasses.asdict(self), indent=indent, allow_nan=False, ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> "Certificate":
+        """Read a certificate.
+
+        Raises
+        ------
+        ValueError
+            If the text is not a certificate, holds numbers that cannot be what they are said to be, or is one of a
+            newer schema.
+        """
+        certificate: Certificate = build(cls, parse(text), "certificate")
+        if certificate.deployed >= len(certificate.parts):
+            raise ValueError(
+                f"Not a certificate: deployed is {certificate.deployed}, but there are {len(certificate.parts)} parts."
+            )
+        for i, part in enumerate(certificate.parts):
+            _check_counts(part, f"parts[{i}]", 1)
+            if not sum(map(abs, part.alpha)) > 0:
+                raise ValueError(f"Not a certificate: parts[{i}].alpha must hold a number that is not 0.")
+        for i, entry in enumerate(certificate.by_class):
+            _check_counts(entry, f"by_class[{i}]", 0)
+        return certificate
+
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        truth: ArrayLike | None = None,
+        answers: ArrayLike | None = None,
+        title: str = "A certified majority vote",
+        command: str = "certivote verify certificate.json",
+    ) -> None:
+        """Write the certificate as one web page that works offline: for a board, a regulator, or a file.
+
+        Parameters
+        ----------
+        path : path
+            The HTML file. An existing one is replaced when the new one is complete.
+        truth, answers : array-like, optional
+            True classes of test rows, which were used neither for training nor for certification, and what the
+            classifier says of them.
+        title : str
+        command : str
+            How a reader verifies the certificate, with the names of the files as they will find them.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from sklearn.datasets import load_iris
+        >>> from certivote import CertifiedVoteClassifier
+        >>> clf = CertifiedVoteClassifier("dis-b", "forest", random_state=0).fit(*load_iris(return_X_y=True))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     clf.certificate_.report(f"{folder}/iris.html", title="Iris")
+        ...     "wrong on at most" in Path(f"{folder}/iris.html").read_text(encoding="utf-8")
+        True
+        """
+        from certivote.present import TestRows, write_report
+
+        if (truth is None) != (answers is None):
+            raise ValueError("truth and answers come together: the true classes and what the classifier says.")
+        test = None if truth is None else TestRows(np.asarray(truth).tolist(), np.asarray(answers).tolist())
+        write_report(self, path, title=title, command=command, test=test)
+
+    def __str__(self) -> str:
+        from certivote.present import certificate_text
+
+        return certificate_text(self)
+
+    def _repr_html_(self) -> str:
+        from certivote.present import certificate_card
+
+        return certificate_card(self)
+
+
+def _check_counts(part: PartRecord | ClassBound, where: str, least: int) -> None:
+    """Refuse numbers that contradict one another, before anything divides by them."""
+    if part.n < least:
+        raise ValueError(f"Not a certificate: {where}.n must be at least {least}; got {part.n}.")
+    if part.errors is not None and part.errors > part.n:
+        raise ValueError(f"Not a certificate: {where} has {part.errors} errors in {part.n} rows.")
+    if part.risk_delta >= part.delta:
+        raise ValueError(
+            f"Not a certificate: {where} spends {part.risk_delta} of its delta {part.delta} on a simulation."
+        )
+    if part.n and not part.risks:
+        raise ValueError(f"Not a certificate: {where}.risks is empty.")

@@ -1,0 +1,218 @@
+"""Reading records from JSON that may come from anywhere: every field is checked for presence, type and range."""
+
+import dataclasses
+import json
+import math
+from collections.abc import Collection
+from typing import Any, NoReturn, get_args, get_origin
+
+from certivote.theory.families import FAMILIES
+from certivote.theory.methods import METHODS
+from certivote.theory.predictors import PREDICTORS
+
+__all__ = ["SCHEMA_VERSION", "build", "parse"]
+
+SCHEMA_VERSION = 4
+
+_LONGEST = 1 << 28
+"""Characters of the longest text that is read: a certificate of a million voters has fewer."""
+_LARGEST = 1 << 53
+"""Whole numbers beyond this are no counts, and no floats either."""
+
+_LARGEST_BOUND = 4.0
+"""The second-order bound is four times a probability."""
+
+_POSITIVE = math.ulp(0.0)
+_PROBABILITY = (_POSITIVE, math.nextafter(1.0, 0.0))
+_RANGES: dict[str, tuple[float, float]] = {
+    "delta": _PROBABILITY,
+    "risk_delta": (0.0, 1.0),
+    "prior_weight": (_POSITIVE, 1.0),
+    "risks": (0.0, 1.0),
+    "average_weights": (0.0, 1.0),
+    "bound": (0.0, _LARGEST_BOUND),
+    "average_bound": (0.0, _LARGEST_BOUND),
+    "holdout_bound": (0.0, 1.0),
+    "renyi_order": (math.nextafter(1.0, 2.0), math.inf),
+    "renyi_orders": (math.nextafter(1.0, 2.0), math.inf),
+    "n": (0, _LARGEST),
+    "n_draws": (1, _LARGEST),
+    "n_voters": (1, _LARGEST),
+    **dict.fromkeys(
+        (
+            "errors",
+            "risk_draws",
+            "draw",
+            "deployed",
+            "training_rows",
+            "duplicates",
+            "duplicates_of_training_rows",
+            "holdout_errors",
+        ),
+        (0, _LARGEST),
+    ),
+}
+"""Least and greatest value of a field, whatever record it is in."""
+_SIGNED = ("logistic-normal",)
+"""Families whose parameters and draws may be any numbers; those of the others are limited as below."""
+_POSITIVE_PARAMETERS: dict[str, tuple[float, float]] = {
+    "alpha": (0.0, math.inf),
+    "beta": (_POSITIVE, math.inf),
+    "log_weights": (-math.inf, 1e-9),
+}
+
+
+def _choices() -> dict[str, Collection[str]]:
+    """Words that a field may hold."""
+    return {
+        "method": METHODS,
+        "certified": PREDICTORS,
+        "loss": ("plurality", "half-weight"),
+        "constant": ("paper", "exact"),
+        "family": FAMILIES,
+        "kind": ("error", "false alarm"),
+    }
+
+
+def parse(text: str) -> dict[str, Any]:
+    """A certificate's JSON as an object of the present schema, whichever schema it was written in.
+
+    Raises
+    ------
+    ValueError
+        If the text is not JSON of a certificate, too long or too deep, or of a newer schema.
+    """
+    if len(text) > _LONGEST:
+        raise ValueError(f"Not a certificate: the text has {len(text):,} characters; at most {_LONGEST:,} are read.")
+    try:
+        record = json.loads(text, parse_constant=_refuse_constant)
+    except RecursionError:
+        raise ValueError("Not a certificate: the JSON is nested too deeply.") from None
+    except ValueError as error:
+        raise ValueError(f"Not a certificate: the text is not JSON ({error}).") from error
+    if not isinstance(record, dict) or "schema_version" not in record:
+        raise ValueError("Not a certificate: the JSON has no schema_version.")
+    if not isinstance(record.get("parts"), list) or not record["parts"]:
+        raise ValueError("Not a certificate: 'parts' must be a list of at least one.")
+    if record["schema_version"] == 1:
+        record = _from_version_1(record)
+    if record["schema_version"] == 2:
+        record = {**record, "schema_version": 3, "by_class": []}
+    if record["schema_version"] == 3:
+        record = _from_version_3(record)
+    if record["schema_version"] != SCHEMA_VERSION:
+        raise ValueError(
+            f"The certificate has schema version {record['schema_version']}; this certivote reads versions 1 to "
+            f"{SCHEMA_VERSION}. Install the version of certivote that wrote it, or a newer one."
+        )
+    return record
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a number that a certificate may hold")
+
+
+def _from_version_1(record: dict[str, Any]) -> dict[str, Any]:
+    """Version 1 had one hyper-prior, one order, one draw and no digests."""
+    order = record.get("order")
+    newer = {
+        "prior_weight": 1.0,
+        "order": order,
+        "draw": 0,
+        "certified_digest": "",
+        "teaching_digest": "",
+        "votes_digest": "",
+    }
+    parts = []
+    for part in _objects(record["parts"]):
+        payments = [{"what": "weights", "nats": part.get("penalty")}, {"what": "rest", "nats": part.get("confidence")}]
+        parts.append({**part, **newer, "payments": payments})
+    return {
+        **record,
+        "schema_version": 2,
+        "orders": [] if order is None else [order],
+        "n_draws": 1,
+        "gamma_atoms": [],
+        "gamma_scales": [],
+        "prior": "given",
+        "choices": [],
+        "parts": parts,
+    }
+
+
+_RENAMED = {
+    "shares": "average_weights",
+    "order": "renyi_order",
+    "orders": "renyi_orders",
+    "gamma_atoms": "price_atoms",
+    "gamma_scales": "price_scales",
+    "prior": "hyper_prior",
+}
+_RENAMED_IN_PARTS = {
+    "distribution": "family",
+    "order": "renyi_order",
+    "certified_digest": "certification_digest",
+    "teaching_digest": "training_digest",
+    "teaching_rows": "training_rows",
+    "copies": "duplicates",
+    "copies_of_teaching_rows": "duplicates_of_training_rows",
+}
+
+
+def _from_version_3(record: dict[str, Any]) -> dict[str, Any]:
+    """Up to version 3 fields had other names, and every family one parameter per voter."""
+    parts = []
+    for part in _objects(record["parts"]):
+        alpha = part.get("alpha")
+        renamed = {_RENAMED_IN_PARTS.get(name, name): value for name, value in part.items()}
+        parts.append({**renamed, "n_voters": len(alpha) if isinstance(alpha, list) else None})
+    renamed = {_RENAMED.get(name, name): value for name, value in record.items()}
+    return {**renamed, "schema_version": 4, "parts": parts}
+
+
+def _objects(parts: list[Any]) -> list[dict[str, Any]]:
+    if not all(isinstance(part, dict) for part in parts):
+        raise ValueError("Not a certificate: 'parts' must hold objects.")
+    return parts
+
+
+def build(kind: type[Any], record: Any, where: str) -> Any:
+    """An instance of a dataclass from a parsed JSON object, every field checked for presence, type and range."""
+    if not isinstance(record, dict):
+        raise ValueError(f"Not a certificate: {where} must be an object.")
+    fields = {field.name: field for field in dataclasses.fields(kind)}
+    for problem, names in (("lacks", fields.keys() - record.keys()), ("has unknown", record.keys() - fields.keys())):
+        if names:
+            raise ValueError(f"Not a certificate: {where} {problem} {', '.join(sorted(names))}.")
+    for name, choices in _choices().items():
+        if name in fields and (not isinstance(record[name], str) or record[name] not in choices):
+            raise ValueError(
+                f"Not a certificate: {where}.{name} must be one of {', '.join(choices)}; got {record[name]!r:.80}."
+            )
+    ranges = _RANGES if record.get("family") in _SIGNED else {**_RANGES, **_POSITIVE_PARAMETERS}
+    anything = (-math.inf, math.inf)
+    return kind(
+        **{
+            name: _typed(record[name], field.type, f"{where}.{name}", ranges.get(name, anything))
+            for name, field in fields.items()
+        }
+    )
+
+
+def _typed(value: Any, kind: Any, where: str, limits: tuple[float, float]) -> Any:
+    """The value, if JSON can mean it as this type and it lies in its range; ints count as floats, lists as tuples."""
+    if get_origin(kind) is tuple:
+        if not isinstance(value, list):
+            raise ValueError(f"Not a certificate: {where} must be a list.")
+        return tuple(_typed(v, get_args(kind)[0], f"{where}[{i}]", limits) for i, v in enumerate(value))
+    if isinstance(kind, type) and dataclasses.is_dataclass(kind):
+        return build(kind, value, where)
+    kinds = get_args(kind) or (kind,)
+    if type(value) is int and float in kinds and abs(value) <= _LARGEST:
+        value = float(value)
+    if type(value) not in kinds:
+        names = " or ".join("null" if k is type(None) else k.__name__ for k in kinds)
+        raise ValueError(f"Not a certificate: {where} must be of type {names}; got {value!r:.80}.")
+    if type(value) in (int, float) and not (math.isfinite(value) and limits[0] <= value <= limits[1]):
+        raise ValueError(f"Not a certificate: {where} is {value!r:.80}, which is out of its range.")
+    return value

@@ -1,0 +1,133 @@
+"""The frozen records inside a certificate: its parts, what they pay, and the bounds by class."""
+
+from dataclasses import dataclass, field
+
+__all__ = ["ClassBound", "PartRecord", "Payment"]
+
+
+@dataclass(frozen=True)
+class Payment:
+    """One item of what a bound pays for, in nats.
+
+    Attributes
+    ----------
+    what : str
+        ``draw``, or ``weights`` where none are drawn: for what was learned. ``occam``: for a level that depends on the
+        draw (dis-b). ``prior``: for choosing among hyper-priors. ``grid``: for several draws and orders. ``constant``:
+        Maurer's. ``confidence``: for delta, as divided among the parts.
+    nats : float
+    """
+
+    what: str
+    nats: float
+
+
+@dataclass(frozen=True)
+class PartRecord:
+    """One part of the rows and the vote certified on it: all that its own bound is computed from.
+
+    Attributes
+    ----------
+    n : int
+        Certification rows.
+    errors : int or None
+        How many of them the vote gets wrong; None for the random vote, which has no fixed answers.
+    risks : tuple of float
+        The empirical statistics in the bound: the vote's error rate; the random vote's mean error rate; the mean vote's
+        mean of a function of the wrong mass; for the C-bound, mean wrong mass and disagreement.
+    delta : float
+        Probability with which this part's own bound may fail.
+    risk_draws, risk_delta : int and float
+        Votes drawn to bound the random vote's error rate from above where it has no closed form, and what of ``delta``
+        that takes; otherwise 0.
+    penalty, confidence : float
+        Nats: what the theorem charges for having learned the weights, and for holding with probability
+        ``1 - (delta - risk_delta)``.
+    payments : tuple of Payment
+        The same sum, item by item.
+    bound : float
+        Upper bound on the error of this part's vote.
+    family : str
+        The family of distributions that ``alpha`` and ``beta`` are parameters of.
+    n_voters : int
+    alpha, beta : tuple of float
+        Parameters of the hyper-posterior and the hyper-prior: of Dirichlets, one per voter (``dirichlet``); of
+        independent Gaussians, the means of all voters and then the precisions (``logistic-normal``); or posterior and
+        prior weights (``categorical``).
+    prior_weight : float
+        Weight of this hyper-prior among those that were to choose from; 1 if it was the only one.
+    renyi_order : float or None
+        Order of the Rényi divergence, for dis-v.
+    log_weights : tuple of float
+        Logarithms of the weights that were drawn (``logistic-normal``: up to a common summand); empty where none were.
+    draw : int
+        Which of the draws, counted from 0, this is.
+    certification_digest, training_digest : str
+        SHA-256 of the certification rows and of the training rows with their labels.
+    votes_digest : str
+        SHA-256 of the voters' votes on the certification rows.
+    training_rows : int
+        Rows that the voters were fitted on.
+    duplicates, duplicates_of_training_rows : int
+        Certification rows that equal an earlier one, and that equal a training row.
+    holdout_errors : int
+        Errors of the vote with the prior's mean weights, which no certification row has influenced.
+    holdout_bound : float
+        The Clopper-Pearson bound on its error at the certificate's full delta, for comparison.
+    """
+
+    n: int
+    errors: int | None
+    risks: tuple[float, ...]
+    delta: float
+    risk_draws: int
+    risk_delta: float
+    penalty: float
+    confidence: float
+    payments: tuple[Payment, ...]
+    bound: float
+    family: str
+    n_voters: int
+    alpha: tuple[float, ...] = field(repr=False)
+    beta: tuple[float, ...] = field(repr=False)
+    prior_weight: float
+    renyi_order: float | None
+    log_weights: tuple[float, ...] = field(repr=False)
+    draw: int
+    certification_digest: str
+    training_digest: str
+    votes_digest: str
+    training_rows: int
+    duplicates: int
+    duplicates_of_training_rows: int
+    holdout_errors: int
+    holdout_bound: float
+
+
+@dataclass(frozen=True)
+class ClassBound:
+    """A bound about one class, by the same theorem as the whole certificate's; see :ref:`the theory page <by-class>`.
+
+    Attributes
+    ----------
+    label : str
+        The class.
+    kind : {"error", "false alarm"}
+        ``error``: that a case of this class counts as an error. ``false alarm``: that the vote gives this class to a
+        case of another.
+    n : int
+        Certification rows of this class; for false alarms, of the other classes.
+    errors, risks, delta, risk_draws, risk_delta, confidence, bound
+        As in :class:`PartRecord`, for these rows. The penalty is the part's own. Without rows the bound is 1.
+    """
+
+    label: str
+    kind: str
+    n: int
+    errors: int | None
+    risks: tuple[float, ...]
+    delta: float
+    risk_draws: int
+    risk_delta: float
+    confidence: float
+    bound: float

@@ -1,0 +1,42 @@
+"""From rows to a certified vote, in the order of the work.
+
+A :class:`Plan` (:func:`make_plan` resolves every ``"auto"``) is run by :func:`run`: split the rows, fit the voters,
+weigh them by their out-of-sample votes, learn the posterior, draw, count, certify. Steps see only what came before
+them; nothing computed from the certification rows reaches the voters, the hyper-prior or the choice of the bound, and
+the draw has a random stream of its own. Formulas are in :mod:`certivote.theory`, the record is in
+:mod:`certivote.certificate`; nothing here is shown, verified or written to disk.
+"""
+
+from certivote.pipeline._certify import CertifiedPart, Outcome, certify_votes
+from certivote.pipeline._compare import compare
+from certivote.pipeline._input import check_labelled, check_rows
+from certivote.pipeline._learn import SOLVERS, Problem, training_objective
+from certivote.pipeline._plan import PARAMETER_CONSTRAINTS, Plan, make_plan, usual_voters
+from certivote.pipeline._prepare import Prepared, PreparedPart, prepare
+from certivote.pipeline._progress import Stage, progress
+from certivote.pipeline._run import run
+from certivote.pipeline._split import PartRows, Split
+
+__all__ = [
+    "PARAMETER_CONSTRAINTS",
+    "SOLVERS",
+    "CertifiedPart",
+    "Outcome",
+    "PartRows",
+    "Plan",
+    "Prepared",
+    "PreparedPart",
+    "Problem",
+    "Split",
+    "Stage",
+    "certify_votes",
+    "check_labelled",
+    "check_rows",
+    "compare",
+    "make_plan",
+    "prepare",
+    "progress",
+    "run",
+    "training_objective",
+    "usual_voters",
+]

@@ -1,0 +1,272 @@
+"""From votes to a certificate: learn the posterior, draw once, count the errors, compute the bound."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certivote._version import __version__
+from certivote.certificate import SCHEMA_VERSION, Certificate, ClassBound, PartRecord, Payment
+from certivote.pipeline._by_class import class_bounds
+from certivote.pipeline._count import CountedVote, count_votes
+from certivote.pipeline._hyper_priors import HyperPrior
+from certivote.pipeline._learn import SOLVERS, Problem, expected_bound
+from certivote.pipeline._plan import Plan
+from certivote.pipeline._prepare import Prepared, PreparedPart
+from certivote.pipeline._progress import Stage, Tick
+from certivote.pipeline._split import PartRows
+from certivote.theory.bounds import average_of_bounds, holdout
+from certivote.theory.predictors import Evidence, Vote
+from certivote.theory.risks import count_errors
+from certivote.theory.theorems import Account, Setting
+from certivote.voters import FittedVoters
+from certivote.votes import fixed_point
+
+__all__ = ["CertifiedPart", "Outcome", "certify_votes"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class CertifiedPart:
+    """The vote of one part, and who casts it."""
+
+    rows: PartRows
+    voters: FittedVoters
+    vote: Vote
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run yields.
+
+    Attributes
+    ----------
+    certificate : Certificate
+    classes : array
+    parts : tuple of CertifiedPart
+        In the order of ``certificate.parts``.
+    prediction_seed : int
+        Of the votes that a random predictor draws.
+    """
+
+    certificate: Certificate
+    classes: NDArray[Any]
+    parts: tuple[CertifiedPart, ...]
+    prediction_seed: int
+
+    @property
+    def deployed(self) -> CertifiedPart:
+        """The part of the deployed vote."""
+        return self.parts[self.certificate.deployed]
+
+
+@dataclass(frozen=True)
+class _Learned:
+    """What was chosen before the draw."""
+
+    parameters: Array
+    prior: Array
+    prior_weight: float
+    setting: Setting
+
+
+@dataclass(frozen=True)
+class _Attempt:
+    """One vote and its bound."""
+
+    number: int
+    counted: CountedVote
+    evidence: Evidence
+    paid: Setting
+    penalty: float
+    bound: float
+
+    @property
+    def vote(self) -> Vote:
+        return self.counted.vote
+
+
+def certify_votes(plan: Plan, prepared: Prepared, stage: Stage | None = None) -> Outcome:
+    """Learn from each part, certify, and deploy the vote with the smallest bound of its own."""
+    tick = (stage or Stage()).begin(f"learning the weights by {plan.solver}")
+    outcomes = [
+        _certify_part(plan, part, *streams, tick)
+        for part, streams in zip(prepared.parts, prepared.learning_streams(), strict=True)
+    ]
+    records = [record for record, _, _ in outcomes]
+    # With several parts every bound holds at once (each pays for its share of delta), so the choice is free.
+    deployed = int(np.argmin([record.bound for record in records]))
+    _, learned, kept = outcomes[deployed]
+    by_class = class_bounds(kept.counted, learned.setting, plan.part_delta, kept.penalty, prepared.classes)
+    accounts = [Account(record.risks, record.penalty, record.n, attempt.paid) for record, _, attempt in outcomes]
+    certificate = _assemble(plan, prepared, records, accounts, deployed, by_class)
+    parts = tuple(
+        CertifiedPart(part.rows, part.voters, attempt.vote)
+        for part, (_, _, attempt) in zip(prepared.parts, outcomes, strict=True)
+    )
+    return Outcome(certificate, prepared.classes, parts, prepared.prediction_seed())
+
+
+def _certify_part(
+    plan: Plan, part: PreparedPart, training_rng: np.random.Generator, draw_rng: np.random.Generator, tick: Tick
+) -> tuple[PartRecord, _Learned, _Attempt]:
+    """Learn from one part, draw its vote where the method draws one, and certify it.
+
+    ``draw_rng`` must be used nowhere else: the draw has to be independent of the sample and of every number used in
+    training.
+    """
+    learned = _learn(plan, part, training_rng, tick)
+    attempts = (_attempt(plan, part, learned, draw_rng, number) for number in range(plan.paid_draws))
+    best = min(attempts, key=lambda attempt: attempt.bound)
+    return _record(plan, part, learned, best), learned, best
+
+
+def _learn(plan: Plan, part: PreparedPart, rng: np.random.Generator, tick: Tick) -> _Learned:
+    """The best of all candidates, by the expected bound: hyper-priors, and orders of the Rényi divergence."""
+    hyper_priors = part.hyper_priors
+    if not plan.family.over_weights:
+        # Its prior is over voters: the concentration does not enter, and there is nothing to choose.
+        hyper_priors = (HyperPrior(hyper_priors[0].beta),)
+    options = []
+    for hyper_prior in hyper_priors:
+        prior = plan.family.prior(hyper_prior.beta)
+        for candidate in plan.settings():
+            setting = replace(candidate, prior_nats=-math.log(hyper_prior.weight))
+            problem = Problem(part.votes, part.labels, plan.loss, prior, plan.family, plan.method, setting)
+            found = SOLVERS[plan.solver](problem, rng, tick) if plan.method.predictor.learns else prior
+            options.append((problem, _Learned(found, prior, hyper_prior.weight, setting)))
+    if len(options) == 1:
+        return options[0][1]
+    return min(options, key=lambda option: expected_bound(option[0], option[1].parameters))[1]
+
+
+def _attempt(plan: Plan, part: PreparedPart, learned: _Learned, draw_rng: np.random.Generator, number: int) -> _Attempt:
+    """One vote, drawn where the method draws, and its bound."""
+    method, setting = plan.method, learned.setting
+    vote = method.predictor.deploy(plan.family, learned.parameters, draw_rng)
+    counted = count_votes(method, plan.loss, part.votes, part.labels, vote, draw_rng)
+    evidence = counted.evidence(setting.delta)
+    paid = replace(setting, delta=setting.delta - evidence.risk_delta)
+    penalty = method.theorem.charge(plan.family, vote.parameters, learned.prior, vote.point, paid)
+    bound = method.theorem.bound(evidence.risks, penalty, part.votes.n_rows, paid)
+    return _Attempt(number, counted, evidence, paid, penalty, bound)
+
+
+def _record(plan: Plan, part: PreparedPart, learned: _Learned, attempt: _Attempt) -> PartRecord:
+    """The record of the attempt that is kept."""
+    evidence, vote = attempt.evidence, attempt.vote
+    n = part.votes.n_rows
+    central = part.hyper_priors[0].beta
+    prior_vote = fixed_point(np.log(central / central.sum()))
+    prior_errors = count_errors(part.votes.masses(prior_vote), part.labels, plan.loss)
+    return PartRecord(
+        n=n,
+        errors=evidence.errors,
+        risks=evidence.risks,
+        delta=plan.part_delta,
+        risk_draws=evidence.risk_draws,
+        risk_delta=evidence.risk_delta,
+        penalty=attempt.penalty,
+        confidence=plan.method.theorem.confidence(n, attempt.paid),
+        payments=_payments(plan, learned, attempt, n),
+        bound=attempt.bound,
+        family=plan.family.name,
+        n_voters=part.votes.n_voters,
+        alpha=tuple(vote.parameters.tolist()),
+        beta=tuple(learned.prior.tolist()),
+        prior_weight=learned.prior_weight,
+        renyi_order=learned.setting.renyi_order if plan.paid_orders else None,
+        log_weights=tuple(vote.point.tolist()),
+        draw=attempt.number,
+        certification_digest=part.digests[0],
+        training_digest=part.digests[1],
+        votes_digest=part.votes.digest(),
+        training_rows=len(part.rows.train),
+        duplicates=part.duplicates[0],
+        duplicates_of_training_rows=part.duplicates[1],
+        holdout_errors=prior_errors,
+        holdout_bound=holdout(prior_errors, n, plan.delta),
+    )
+
+
+def _payments(plan: Plan, learned: _Learned, attempt: _Attempt, n: int) -> tuple[Payment, ...]:
+    """Penalty and confidence, item by item. For reading: rounded like any sum of floats."""
+    theorem, paid, vote = plan.method.theorem, attempt.paid, attempt.vote
+    alone = replace(paid, prior_nats=0.0)
+    charged = (plan.family, vote.parameters, learned.prior, vote.point, alone)
+    items = theorem.items(*charged)
+    items["prior"] = attempt.penalty - theorem.charge(*charged)
+    undivided = theorem.confidence(n, replace(alone, delta=paid.delta * plan.part_delta / learned.setting.delta))
+    items["grid"] = theorem.confidence(n, paid) - undivided
+    items["constant"] = theorem.constant_nats(n, paid)
+    items["confidence"] = undivided - items["constant"]
+    return tuple(Payment(what, nats) for what, nats in items.items())
+
+
+def _assemble(
+    plan: Plan,
+    prepared: Prepared,
+    records: list[PartRecord],
+    accounts: Sequence[Account],
+    deployed: int,
+    by_class: tuple[ClassBound, ...],
+) -> Certificate:
+    method, own = plan.method, records[deployed]
+    average, theorem = None, method.theorem.name
+    if len(records) > 1:
+        if plan.constant == "paper":
+            average, how = method.theorem.average(accounts, plan.average_weights), method.theorem.average_name
+        else:
+            average = average_of_bounds([record.bound for record in records], plan.average_weights)
+            how = "the mean of the bounds of the parts"
+        theorem = f"{theorem} at delta/{len(records)} on its own part (the average: {how})"
+    one_prior = plan.family.over_weights or len(prepared.parts[0].hyper_priors) == 1
+    remark = method.theorem.remark(own.risks, own.bound)
+    prices = plan.price_list if method.theorem.uses_prices else None
+    return Certificate(
+        schema_version=SCHEMA_VERSION,
+        library_version=__version__,
+        method=method.name,
+        certified=method.predictor.name,
+        theorem=theorem,
+        loss=plan.loss,
+        split=str(plan.split),
+        delta=plan.delta,
+        bound=own.bound,
+        vacuous=own.bound >= 1.0,
+        average_bound=average,
+        deployed=deployed,
+        average_weights=plan.average_weights,
+        renyi_order=own.renyi_order,
+        renyi_orders=plan.paid_orders,
+        n_draws=plan.paid_draws,
+        price_atoms=prices.atoms if prices else (),
+        price_scales=prices.scales if prices else (),
+        constant=plan.constant,
+        hyper_prior=prepared.hyper_prior if one_prior else "equal weights",
+        choices=prepared.choices,
+        solver=plan.solver,
+        classes=tuple(str(label) for label in prepared.classes),
+        parts=tuple(records),
+        by_class=by_class,
+        remarks=(remark,) if remark else (),
+        assumptions=(*_ASSUMPTIONS, *prepared.provisos),
+    )
+
+
+_ASSUMPTIONS = (
+    "The certification rows are independent draws from the population that the classifier will meet: no time order, "
+    "groups, repeated entities, oversampling or augmentation reach across the parts, and no rows were dropped for "
+    "their values.",
+    "Preprocessing, feature selection and the hyper-prior were fixed without looking at the certification rows.",
+    "The method, loss, delta, split, hyper-prior, voters and seed were fixed before fitting. If this is the best of G "
+    "fits to the same rows, or chosen among several certificates, it may fail with probability up to G times delta: "
+    "fit each with delta/G instead.",
+    "The data were not collected until the certificate looked good.",
+    "A case whose class the voters never saw counts as an error.",
+    "For the bounds by class: which classes there are was known beforehand.",
+)

@@ -1,0 +1,105 @@
+"""Several methods on one split, side by side."""
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+from numpy.typing import ArrayLike
+from sklearn.utils._param_validation import validate_parameter_constraints
+
+from certivote.certificate import Certificate
+from certivote.pipeline._certify import certify_votes
+from certivote.pipeline._plan import PARAMETER_CONSTRAINTS, make_plan, methods_for
+from certivote.pipeline._prepare import prepare
+from certivote.pipeline._progress import progress
+from certivote.theory.methods import METHODS
+
+__all__ = ["compare"]
+
+
+def compare(
+    X: Any,
+    y: ArrayLike,
+    methods: Sequence[str] | None = None,
+    *,
+    joint: bool = False,
+    verbose: bool = False,
+    **parameters: Any,
+) -> pd.DataFrame:
+    """Fit several methods to the same split, voters and votes, and compare their certificates.
+
+    Parameters
+    ----------
+    X, y : array-like
+        As for :class:`~certivote.CertifiedVoteClassifier`.
+    methods : sequence of str, optional
+        Names of methods; by default all that fit the number of classes.
+    joint : bool, default=False
+        Divide ``delta`` among the methods, so that with probability ``1 - delta`` all certificates hold together and
+        the best may be picked. Otherwise each holds on its own, and picking the smallest afterwards is not free.
+    verbose : bool, default=False
+        Show progress on a terminal.
+    **parameters
+        Other parameters of the estimator.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per method: who is certified, the bound, the empirical risk that it starts from, the penalty in nats,
+        and seconds of learning and certifying (the voters are fitted once, before). What may be done with several
+        bounds at once is said in ``attrs["note"]``, and ``attrs["certificates"]`` holds the certificates as JSON.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> table = compare(*load_breast_cancer(return_X_y=True), methods=["dis-r", "fo"], random_state=0)
+    >>> len(table)
+    2
+    """
+    if isinstance(methods, str) or (methods is not None and not methods):
+        raise ValueError(f"methods must be a list of names such as ['dis-r', 'fo']; got {methods!r}.")
+    for name in methods or ():
+        if name not in METHODS:
+            raise ValueError(f"Unknown method {name!r}; there are {', '.join(METHODS)}.")
+    parameters = {"method": "dis-r", **parameters}
+    validate_parameter_constraints(PARAMETER_CONSTRAINTS, parameters, "CertifiedVoteClassifier")
+    plan = make_plan(**parameters)
+    rows, certificates = [], {}
+    with progress(verbose) as stage:
+        prepared = prepare(plan, X, y, methods=[METHODS[name] for name in methods or ()], stage=stage)
+        chosen = list(methods or methods_for(plan, len(prepared.classes)))
+        delta = plan.delta / len(chosen) if joint else plan.delta
+        for name in chosen:
+            start = time.perf_counter()
+            certificate = certify_votes(plan.with_method(name, delta), prepared, stage).certificate
+            seconds = time.perf_counter() - start
+            certificates[name] = certificate.to_json(indent=None)
+            rows.append({"method": name, **_row(certificate), "seconds": seconds})
+    table = pd.DataFrame(rows).set_index("method")
+    table.attrs["note"] = _note(len(chosen), plan.delta, joint)
+    table.attrs["certificates"] = certificates
+    return table
+
+
+def _row(certificate: Certificate) -> dict[str, Any]:
+    part = certificate.deployed_part
+    return {
+        "certified": certificate.certified,
+        "bound": certificate.bound,
+        "empirical risk": part.risks[0],
+        "penalty": part.penalty,
+    }
+
+
+def _note(count: int, delta: float, joint: bool) -> str:
+    if joint:
+        return (
+            f"With probability at least {1 - delta:g}, all {count} bounds hold together (each was made with delta = "
+            f"{delta:g}/{count}): any of them may be picked."
+        )
+    return (
+        f"Each bound holds on its own with probability at least {1 - delta:g}. Picking the smallest of the {count} "
+        "afterwards is not free: choose the method beforehand, or compare with joint=True (--joint), which divides "
+        "delta."
+    )

@@ -1,0 +1,43 @@
+"""Rows as the voters get them."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
+
+from certivote.voters import VoterSet
+
+__all__ = ["check_labelled", "check_rows"]
+
+
+def check_rows(owner: Any, voters: VoterSet, X: Any) -> Any:
+    """Rows to vote on, checked against those that ``owner``, an estimator, was fitted to."""
+    if _stays_frame(voters, X):
+        validate_data(owner, X, reset=False, skip_check_array=True)
+        return X
+    return _validated(owner, X, reset=False, **voters.input_checks)
+
+
+def check_labelled(owner: Any, voters: VoterSet, X: Any, y: Any, reset: bool = True) -> tuple[Any, NDArray[Any]]:
+    """Rows and labels; with ``reset``, ``owner`` remembers the names and the number of the features."""
+    if _stays_frame(voters, X):
+        validate_data(owner, X, reset=reset, skip_check_array=True)
+        y = column_or_1d(y, warn=True)
+        check_consistent_length(X, y)
+    else:
+        X, y = _validated(owner, X, y, reset=reset, **voters.input_checks)
+    check_classification_targets(y)
+    return X, np.asarray(y)
+
+
+def _validated(owner: Any, *data: Any, **checks: Any) -> Any:
+    try:
+        return validate_data(owner, *data, **checks)
+    except OverflowError as error:
+        raise ValueError("X holds a whole number that is too large for a float.") from error
+
+
+def _stays_frame(voters: VoterSet, X: Any) -> bool:
+    return voters.keeps_frames and hasattr(X, "columns") and hasattr(X, "dtypes")

@@ -1,0 +1,254 @@
+"""The self-bounding optimisers: they choose the posterior that minimises the bound itself.
+
+A certificate holds for any choice made before weights are drawn, so everything here (starts, stopping, learning rate,
+seeds) is free: it can make a certificate loose but not wrong. Numbers drawn here never reach the final draw, which has
+a random stream of its own.
+"""
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import optimize
+from threadpoolctl import ThreadpoolController
+
+from certivote.pipeline._progress import Tick
+from certivote.theory.families import Draw, Family
+from certivote.theory.methods import Method
+from certivote.theory.risks import Labels, Loss, SmoothRisk, drawn_risk
+from certivote.theory.theorems import Setting
+from certivote.votes import LinearMap, Votes
+
+__all__ = ["SOLVERS", "Objective", "Problem", "expected_bound", "training_objective"]
+
+Array = NDArray[np.float64]
+
+_MAX_STEPS = 150
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What an optimiser sees of one part: votes and labels, prior, and how the bound is paid.
+
+    The learned parameters are functions of an unconstrained vector ``x``, so every step is feasible.
+    """
+
+    votes: Votes
+    labels: Labels
+    loss: Loss
+    prior: Array
+    family: Family
+    method: Method
+    setting: Setting
+
+    def bound(self, risk: Any, penalty: float) -> tuple[float, Any, float]:
+        """The bound and its derivatives in the risk and in the penalty."""
+        return self.method.theorem.slopes(risk, penalty, self.votes.n_rows, self.setting)
+
+    def risk(self, votes: Votes, labels: Labels) -> SmoothRisk:
+        """The method's own smooth risk, on all rows or on some."""
+        return self.method.risk.smooth(self.family, votes, labels, self.loss)
+
+    @functools.cached_property
+    def floor(self) -> Array:
+        """Lower limit of the parameters."""
+        return self.method.theorem.floor(self.family, self.prior, self.setting)
+
+    def parameters(self, x: Array) -> Array:
+        """What is learned, at ``x``."""
+        return self.family.parameters(x, self.floor)
+
+    def chain(self, x: Array, gradient: Array) -> Array:
+        """Gradient in ``x`` from one in the parameters."""
+        return self.family.chain(x, gradient)
+
+    def limits(self) -> tuple[Array, Array]:
+        """Lowest and highest values of ``x``."""
+        return self.family.limits(self.votes.n_voters)
+
+
+@dataclass(frozen=True)
+class Objective:
+    """The expected bound and its gradient: a function of the unconstrained vector ``x``."""
+
+    problem: Problem
+    risk: SmoothRisk
+
+    def __call__(self, x: Array) -> tuple[float, Array]:
+        value, gradient = self.at(self.problem.parameters(x))
+        return value, self.problem.chain(x, gradient)
+
+    def at(self, parameters: Array) -> tuple[float, Array]:
+        """The same as a function of the parameters."""
+        return _expected_bound(self.problem, self.risk, parameters)
+
+
+def training_objective(problem: Problem, rng: np.random.Generator) -> Objective:
+    """What full batches minimise. ``rng`` is for methods that train on several draws, whose numbers it fixes now."""
+    return Objective(problem, _full_batch_risk(problem, rng))
+
+
+def lbfgs(problem: Problem, rng: np.random.Generator, tick: Tick) -> Array:
+    """Full-batch L-BFGS on the expected bound.
+
+    The expected risk and the expected penalty are smooth functions of the parameters with exact gradients, but the
+    bound has two kinds of minimum: near the prior, and far from it with concentrated weights. The best start of
+    each kind is polished, and the better result kept, or the prior itself where learning does not pay. Where the
+    method trains on several draws (smv-mc), their uniform numbers are fixed, which makes that risk smooth too.
+    """
+    # The starts come first: they have a vote matrix of their own, which is gone when the objective makes its.
+    path = _boosting_path(problem.votes.against(problem.labels), problem.votes.n_voters)
+    near_and_far = problem.family.starts(problem.prior, problem.floor, path)
+    objective = training_objective(problem, rng)
+    low, high = problem.limits()
+
+    def descend(x: Array) -> optimize.OptimizeResult:
+        options = {"maxiter": _MAX_STEPS, "maxcor": 20, "ftol": 1e-6, "gtol": 1e-9}
+        limits = optimize.Bounds(low, high)
+        return optimize.minimize(
+            objective, x, jac=True, method="L-BFGS-B", bounds=limits, callback=lambda _: tick(), options=options
+        )
+
+    stay = objective.at(problem.prior)[0]
+    results = []
+    # The optimiser's own matrices are tiny: threads would spend their time waiting for one another.
+    with _thread_pools().limit(limits=1, user_api="blas"):
+        for starts in near_and_far:
+            kept = [np.clip(start, low, high) for start in starts]
+            results.append(descend(min(kept, key=lambda x: objective(x)[0])))
+    best = min(results, key=lambda result: result.fun)
+    return problem.prior if stay <= best.fun else problem.parameters(best.x)
+
+
+def expected_bound(problem: Problem, parameters: Array) -> float:
+    """The bound at the expected risk and penalty, to choose between solutions before the draw."""
+    return _expected_bound(problem, problem.risk(problem.votes, problem.labels), parameters)[0]
+
+
+@functools.cache
+def _thread_pools() -> ThreadpoolController:
+    """The thread pools of the loaded libraries; finding them takes some milliseconds."""
+    return ThreadpoolController()
+
+
+def _expected_bound(problem: Problem, risk: SmoothRisk, parameters: Array) -> tuple[float, Array]:
+    risk_value, risk_gradient = risk(parameters)
+    theorem = problem.method.theorem
+    penalty, penalty_gradient = theorem.penalty(problem.family, parameters, problem.prior, problem.setting)
+    value, in_risk, in_penalty = problem.bound(risk_value, penalty)
+    # One statistic and its gradient, or several and a row of gradients for each.
+    return value, np.dot(in_risk, risk_gradient).reshape(parameters.shape) + in_penalty * penalty_gradient
+
+
+def _full_batch_risk(problem: Problem, rng: np.random.Generator) -> SmoothRisk:
+    n_draws = problem.method.risk.draws
+    if n_draws <= 1:
+        return problem.risk(problem.votes, problem.labels)
+    draws = problem.family.fixed_draws(n_draws, problem.votes.n_voters, rng)
+    drawn = drawn_risk(problem.votes, problem.labels, problem.loss)
+    return lambda parameters: _mean_over_draws(problem.family, drawn, parameters, draws(parameters))
+
+
+def _boosting_path(wrong_masses: LinearMap, n_voters: int, rounds: tuple[int, ...] = (8, 64)) -> list[Array]:
+    """Normalised weights after some rounds of AdaBoost on the votes themselves."""
+    path = []
+    weights = np.zeros(n_voters)
+    log_focus = np.zeros(len(wrong_masses.forward(weights)))
+    for round_number in range(1, max(rounds) + 1):
+        focus = np.exp(log_focus - log_focus.max())
+        errors = wrong_masses.adjoint(focus / focus.sum())
+        best = int(np.argmin(errors))
+        error = float(np.clip(errors[best], 1e-6, 1 - 1e-6))
+        if error >= 0.5:
+            break
+        step = 0.5 * np.log((1.0 - error) / error)
+        weights[best] += step
+        one = np.zeros(n_voters)
+        one[best] = 1.0
+        log_focus += 2.0 * step * wrong_masses.forward(one)
+        if round_number in rounds:
+            path.append(weights / weights.sum())
+    return path
+
+
+def adam(problem: Problem, rng: np.random.Generator, tick: Tick) -> Array:
+    """Algorithm 1 of the paper with the protocol of its Section 6: Adam on mini-batches.
+
+    The objective of a batch is the bound with the batch's risk and the full sample's size; the risk is that of freshly
+    drawn votes through a sigmoid, or, for methods without a draw, the method's own. The learning rate starts at 0.1 and
+    is divided by 10 after 2 epochs without improvement of the mean objective; training stops after 25 such epochs or
+    100 in all, and the best epoch is kept.
+    """
+    n = problem.votes.n_rows
+    x = problem.family.random_start(problem.prior, rng)
+    low, high = problem.limits()
+    mean, square = np.zeros_like(x), np.zeros_like(x)
+    batch_size = 128 if problem.votes.n_classes == 2 else 1024
+    rate, best, best_x, flat, steps = 0.1, np.inf, x, 0, 0
+    for _ in range(100):
+        values = []
+        for rows in np.array_split(rng.permutation(n), max(1, round(n / batch_size))):
+            value, gradient = _batch_bound(problem, rows, problem.parameters(x), rng)
+            gradient = problem.chain(x, gradient)
+            steps += 1
+            mean = 0.9 * mean + 0.1 * gradient
+            square = 0.999 * square + 0.001 * gradient**2
+            scale = np.sqrt(square / (1 - 0.999**steps)) + 1e-8
+            x = np.clip(x - rate * mean / (1 - 0.9**steps) / scale, low, high)
+            values.append(value)
+        tick()
+        if np.mean(values) < best:
+            best, best_x, flat = float(np.mean(values)), x, 0
+            continue
+        flat += 1
+        if flat % 2 == 0:
+            rate *= 0.1
+        if flat == 25:
+            break
+    return problem.parameters(best_x)
+
+
+def _batch_bound(problem: Problem, rows: Labels, parameters: Array, rng: np.random.Generator) -> tuple[float, Array]:
+    """The bound on one mini-batch, and its gradient in the parameters."""
+    votes, labels = problem.votes.take(rows), problem.labels[rows]
+    family, n_draws = problem.family, problem.method.risk.draws
+    if not n_draws:
+        return _expected_bound(problem, problem.risk(votes, labels), parameters)
+    draws = [family.draw(parameters, rng) for _ in range(n_draws)]
+    drawn = drawn_risk(votes, labels, problem.loss)
+    if not problem.method.theorem.charges_draw:
+        return _expected_bound(problem, lambda found: _mean_over_draws(family, drawn, found, draws), parameters)
+    (draw,) = draws
+    return _drawn_bound(problem, drawn, parameters, draw)
+
+
+def _drawn_bound(problem: Problem, drawn: SmoothRisk, parameters: Array, draw: Draw) -> tuple[float, Array]:
+    """The bound at one draw, and its gradient in the parameters through the draw."""
+    theorem, family = problem.method.theorem, problem.family
+    weights = np.exp(draw.log_weights)
+    risk, risk_in_weights = drawn(weights)
+    penalty, direct, penalty_in_point = theorem.drawn_penalty(
+        family, parameters, problem.prior, draw.point, problem.setting
+    )
+    value, in_risk, in_penalty = problem.bound(risk, penalty)
+    in_logs, in_point = in_risk * risk_in_weights * weights, in_penalty * penalty_in_point
+    return value, family.through_draw(parameters, draw, in_logs, in_point) + in_penalty * direct
+
+
+def _mean_over_draws(
+    family: Family, drawn: SmoothRisk, parameters: Array, draws: Sequence[Draw]
+) -> tuple[float, Array]:
+    """Mean risk of drawn votes, and its gradient in the parameters."""
+    value, gradient = 0.0, np.zeros_like(parameters)
+    for draw in draws:
+        weights = np.exp(draw.log_weights)
+        risk, risk_in_weights = drawn(weights)
+        value += risk / len(draws)
+        gradient += family.through_draw(parameters, draw, risk_in_weights * weights) / len(draws)
+    return value, gradient
+
+
+SOLVERS: dict[str, Callable[[Problem, np.random.Generator, Tick], Array]] = {"lbfgs": lbfgs, "adam": adam}

@@ -1,0 +1,224 @@
+"""Everything that must be fixed before the certification rows are looked at, with every ``"auto"`` resolved."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from certivote.maths.occam import PriceList
+from certivote.pipeline._hyper_priors import as_floats, staying_price
+from certivote.pipeline._learn import SOLVERS
+from certivote.pipeline._split import Split
+from certivote.theory.families import DIRICHLET, FAMILIES, Family
+from certivote.theory.general_bounds import Constant
+from certivote.theory.methods import METHODS, Method
+from certivote.theory.risks import Loss
+from certivote.theory.theorems import Setting
+from certivote.voters import VOTERS, VoterSet, resolve_voters
+
+__all__ = ["PARAMETER_CONSTRAINTS", "Plan", "make_plan", "methods_for", "usual_voters"]
+
+PARAMETER_CONSTRAINTS: dict[str, list[Any]] = {
+    "method": [StrOptions({"auto"}), StrOptions(METHODS.keys())],
+    "voters": [StrOptions({"auto"}), StrOptions(VOTERS.keys()), VoterSet, list, tuple],
+    "split": [StrOptions({"none", "single", "cross"}), Interval(Integral, 2, None, closed="left")],
+    "loss": [StrOptions({"plurality", "half-weight"})],
+    "delta": [Interval(Real, 0, 1, closed="neither")],
+    "family": [StrOptions(FAMILIES.keys())],
+    "prior": [StrOptions({"auto", "informed"}), Interval(Real, 0, None, closed="neither"), "array-like"],
+    "solver": [StrOptions(set(SOLVERS))],
+    "train_share": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="neither")],
+    "tau": [Interval(Real, 0, 1, closed="both")],
+    "renyi_order": [Interval(Real, 1, None, closed="neither"), "array-like"],
+    "n_draws": [Interval(Integral, 1, None, closed="left")],
+    "price_list": [StrOptions({"auto"}), "array-like"],
+    "constant": [StrOptions({"paper", "exact"})],
+    "random_state": ["random_state"],
+}
+"""What scikit-learn's parameter validation checks; names of methods, voters and families are read from their tables
+when it does."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a run does, with nothing left to decide but what the data decide.
+
+    Attributes
+    ----------
+    method : Method
+    family : Family
+        Of the posterior that is learned.
+    voters : VoterSet
+    split : {"none", "single", "cross"} or int
+    loss : {"plurality", "half-weight"}
+    delta : float
+        Of the whole certificate.
+    train_share : float or None
+        Share of the rows that train the voters; None lets the learning curve of the first rows decide.
+    prior : "informed", "auto", number or array
+        The hyper-prior: learned from training rows, one of several, or given.
+    price_list : PriceList
+        Of Occam's hammer.
+    solver : str
+    tau : float
+        With two parts, the weight of the first in the average.
+    renyi_orders : tuple of float
+        Orders of the Rényi divergence that the learner may choose from; each has its part of delta.
+    n_draws : int
+        Votes drawn, each at its part of delta, of which the one with the smallest bound is kept.
+    constant : {"paper", "exact"}
+    random_state : int, RandomState or None
+        What all randomness of the run comes from.
+    """
+
+    method: Method
+    family: Family
+    voters: VoterSet
+    split: Split | int
+    loss: Loss
+    delta: float
+    train_share: float | None
+    prior: Any
+    price_list: PriceList
+    solver: str
+    tau: float
+    renyi_orders: tuple[float, ...]
+    n_draws: int
+    constant: Constant
+    random_state: Any
+
+    @property
+    def n_parts(self) -> int:
+        """Votes that are certified, each on rows of its own."""
+        return self.split if isinstance(self.split, int) else 2 if self.split == "cross" else 1
+
+    @property
+    def part_delta(self) -> float:
+        """What one part may spend: delta is divided among them."""
+        return self.delta / self.n_parts
+
+    @property
+    def average_weights(self) -> tuple[float, ...]:
+        """One per part: its weight in the average."""
+        return (self.tau, 1.0 - self.tau) if self.split == "cross" else (1.0 / self.n_parts,) * self.n_parts
+
+    @property
+    def paid_draws(self) -> int:
+        """Draws that delta is divided among."""
+        return self.n_draws if self.method.predictor.draws else 1
+
+    @property
+    def paid_orders(self) -> tuple[float, ...]:
+        """Orders that delta is divided among; none where the theorem has no order."""
+        return self.renyi_orders if self.method.theorem.uses_order else ()
+
+    def settings(self) -> list[Setting]:
+        """The settings that the learner may choose from, each with what is left of delta for one draw."""
+        orders = self.paid_orders or self.renyi_orders[:1]
+        delta = self.part_delta / (self.paid_draws * len(orders))
+        return [Setting(delta, order, self.constant, price_list=self.price_list) for order in orders]
+
+    def with_method(self, name: str, delta: float) -> "Plan":
+        """The same plan for another method."""
+        method = METHODS[name]
+        return replace(self, method=method, family=_family(method, self.family), delta=delta)
+
+
+def make_plan(
+    method: str = "auto",
+    voters: Any = "auto",
+    split: str | int = "single",
+    loss: str = "plurality",
+    *,
+    delta: float = 0.05,
+    family: str = "dirichlet",
+    prior: str | float | ArrayLike = "auto",
+    solver: str = "lbfgs",
+    train_share: str | float = "auto",
+    tau: float = 0.5,
+    renyi_order: float | ArrayLike = 1.5,
+    n_draws: int = 1,
+    price_list: str | ArrayLike = "auto",
+    constant: str = "exact",
+    random_state: int | np.random.RandomState | None = None,
+) -> Plan:
+    """Resolve the parameters of :class:`~certivote.CertifiedVoteClassifier`, which explains them.
+
+    Examples
+    --------
+    >>> plan = make_plan(random_state=0)
+    >>> plan.method.name, plan.voters, plan.prior
+    ('dis-b', Mixed(), 'informed')
+    """
+    automatic = method == "auto"
+    chosen = METHODS["dis-b" if automatic else method]
+    informed = isinstance(prior, str) and (prior == "informed" or (automatic and split != "none"))
+    usual_share = None if automatic else 0.5
+    return Plan(
+        method=chosen,
+        family=_family(chosen, FAMILIES[family]),
+        voters=resolve_voters(usual_voters(method) if isinstance(voters, str) and voters == "auto" else voters),
+        split=split if isinstance(split, str) else int(split),  # type: ignore[arg-type]  # checked by PARAMETER_CONSTRAINTS, as what follows
+        loss=loss,  # type: ignore[arg-type]
+        delta=delta,
+        train_share=usual_share if isinstance(train_share, str) else train_share,
+        prior="informed" if informed else prior,
+        price_list=_price_list(price_list, "informed" if informed else prior),
+        solver=solver,
+        tau=tau,
+        renyi_orders=_orders(renyi_order),
+        n_draws=n_draws,
+        constant=constant,  # type: ignore[arg-type]
+        random_state=random_state,
+    )
+
+
+def usual_voters(method: str) -> str:
+    """What ``voters="auto"`` stands for."""
+    return "mixed" if method == "auto" else "forest"
+
+
+def _family(method: Method, family: Family) -> Family:
+    """The family that the method learns; the default one is no choice, so every method may replace it by its own."""
+    if method.accepts(family):
+        return family
+    if family is DIRICHLET:
+        return method.family
+    allowed = [name for name in METHODS if METHODS[name].accepts(family)]
+    raise ValueError(
+        f"family={family.name!r} does not go with method={method.name!r}, which learns {method.family.name} "
+        f"distributions; methods that take it: {', '.join(allowed) or 'none'}."
+    )
+
+
+def _orders(renyi_order: Any) -> tuple[float, ...]:
+    orders = tuple(as_floats("renyi_order", renyi_order).ravel().tolist())
+    if not orders or not all(1.0 < order < np.inf for order in orders):
+        raise ValueError(
+            "The 'renyi_order' parameter of CertifiedVoteClassifier must be a float in the range (1.0, inf) or a "
+            f"sequence of them. Got {renyi_order!r} instead."
+        )
+    return orders
+
+
+def _price_list(price_list: Any, prior: Any) -> PriceList:
+    if isinstance(price_list, str):
+        return staying_price(prior)
+    atoms = as_floats("price_list", price_list)
+    if atoms.ndim != 2 or atoms.shape[1] != 2:
+        raise ValueError(f"price_list must hold pairs (nats, weight), such as [(5.0, 0.9)]; got {price_list!r}.")
+    return PriceList.mixture(tuple((nats, weight) for nats, weight in atoms.tolist()))
+
+
+def methods_for(plan: Plan, n_classes: int) -> Sequence[str]:
+    """Names of the methods that fit the plan's family and the number of classes."""
+    return [
+        name
+        for name, method in METHODS.items()
+        if (n_classes == 2 or not method.theorem.two_classes)
+        and (plan.family is DIRICHLET or method.accepts(plan.family))
+    ]

@@ -1,0 +1,233 @@
+"""From rows to votes: split, fit the voters, let them vote. What several methods can share."""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import _safe_indexing, check_random_state
+
+from certivote.certificate import part_digest, row_keys
+from certivote.pipeline._hyper_priors import (
+    HyperPrior,
+    given_hyper_priors,
+    hyper_prior_words,
+    informed_hyper_prior,
+)
+from certivote.pipeline._input import check_labelled
+from certivote.pipeline._plan import Plan
+from certivote.pipeline._progress import Stage
+from certivote.pipeline._split import PartRows, Split, count_duplicates, split_rows
+from certivote.pipeline._train_share import choose_train_share
+from certivote.pipeline._weigh import informed_weights
+from certivote.theory.methods import Method
+from certivote.theory.risks import Labels
+from certivote.voters import FittedVoters, VoterSet
+from certivote.votes import Votes
+
+__all__ = ["Prepared", "PreparedPart", "prepare"]
+
+
+@dataclass(frozen=True)
+class PreparedPart:
+    """One part: its rows, the voters fitted on some of them, and their votes on the others.
+
+    Attributes
+    ----------
+    rows : PartRows
+    voters : FittedVoters
+    votes : Votes
+        On the certification rows.
+    labels : array of int
+        Classes of the certification rows.
+    hyper_priors : tuple of HyperPrior
+        Those that the learner may choose from.
+    duplicates : (int, int)
+        Certification rows that equal an earlier one, and that equal a training row.
+    digests : (str, str)
+        Of the certification rows and of the training rows.
+    """
+
+    rows: PartRows
+    voters: FittedVoters
+    votes: Votes
+    labels: Labels
+    hyper_priors: tuple[HyperPrior, ...]
+    duplicates: tuple[int, int]
+    digests: tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """All parts, ready to learn from, and the entropy that all randomness comes from."""
+
+    classes: NDArray[Any]
+    parts: tuple[PreparedPart, ...]
+    provisos: tuple[str, ...]
+    hyper_prior: str
+    choices: tuple[str, ...]
+    entropy: tuple[int, ...]
+
+    def learning_streams(self) -> list[tuple[np.random.Generator, np.random.Generator]]:
+        """For each part, fresh streams for training and for the draw; the same in every call."""
+        seeds = _Seeds(self.entropy).learning.spawn(2 * len(self.parts))
+        streams = [np.random.default_rng(seed) for seed in seeds]
+        return list(zip(streams[::2], streams[1::2], strict=True))
+
+    def prediction_seed(self) -> int:
+        """Seed of the votes that a random predictor draws."""
+        return int(np.random.default_rng(_Seeds(self.entropy).prediction).integers(2**63))
+
+
+def prepare(
+    plan: Plan,
+    X: Any,
+    y: Any,
+    *,
+    methods: Sequence[Method] = (),
+    owner: Any = None,
+    stage: Stage | None = None,
+) -> Prepared:
+    """Check that voters, methods, classes and split fit together; then split, fit the voters and let them vote.
+
+    The seeds of the voters and of what is learned from training rows do not depend on the certification rows.
+
+    Parameters
+    ----------
+    plan : Plan
+    X, y : array-like
+        All rows.
+    methods : sequence of Method
+        Those that will learn from the votes; by default the plan's.
+    owner : estimator, optional
+        Remembers the names and the number of the features, as scikit-learn's estimators do.
+    stage : Stage, optional
+        Shows progress.
+    """
+    stage = stage or Stage()
+    voters, split = plan.voters, plan.split
+    X, y = check_labelled(BaseEstimator() if owner is None else owner, voters, X, y)
+    classes = np.unique(np.concatenate([y, np.asarray(voters.known_classes(), dtype=y.dtype)]))
+    _check(plan, methods or (plan.method,), classes)
+    entropy = _entropy(plan.random_state)
+    seeds = _Seeds(entropy)
+    shuffled = np.random.default_rng(seeds.split).permutation(len(y))
+    choices = []
+    # With cross, the rows that a pilot looks at are certified too: nothing may be decided by them.
+    pilot = voters.pilot() if plan.train_share is None and split == "single" else None
+    share = plan.train_share
+    if pilot is not None:
+        stage.begin("looking at the learning curve")
+        rng = np.random.default_rng(seeds.pilot)
+        share, reason = choose_train_share(pilot, X, y, classes, shuffled, plan.loss, plan.delta, rng)
+        choices.append(reason)
+    divided = split_rows(shuffled, split, 0.5 if share is None else share)
+    for message in _worries(voters, classes, X, y, divided):
+        warnings.warn(message, UserWarning, stacklevel=5)
+    keys = row_keys(X)
+    parts = []
+    for rows, seed in zip(divided, seeds.voters.spawn(len(divided)), strict=True):
+        rng = np.random.default_rng(seed)
+        stage.begin(f"fitting the voters on {len(rows.train):,} rows")
+        training, labels = _safe_indexing(X, rows.train), np.searchsorted(classes, y[rows.train])
+        fitted = voters.fit(training, y[rows.train], classes, rng)
+        if isinstance(plan.prior, str) and plan.prior == "informed":
+            stage.begin("weighing the voters by their out-of-sample votes")
+            weights = informed_weights(fitted, training, labels, plan.loss, rng)
+            hyper_priors: tuple[HyperPrior, ...] = (informed_hyper_prior(weights),)
+        else:
+            hyper_priors = given_hyper_priors(plan.prior, fitted.n_voters)
+        stage.begin(f"{fitted.n_voters:,} voters vote on {len(rows.certify):,} rows")
+        parts.append(
+            PreparedPart(
+                rows=rows,
+                voters=fitted,
+                votes=fitted.votes(_safe_indexing(X, rows.certify)),
+                labels=np.searchsorted(classes, y[rows.certify]),
+                hyper_priors=hyper_priors,
+                duplicates=count_duplicates(keys, rows),
+                digests=(part_digest(keys, y, rows.certify), part_digest(keys, y, rows.train)),
+            )
+        )
+    return Prepared(
+        classes, tuple(parts), _provisos(voters, split), hyper_prior_words(plan.prior), tuple(choices), entropy
+    )
+
+
+def _check(plan: Plan, methods: Sequence[Method], classes: NDArray[Any]) -> None:
+    voters, name = plan.voters, type(plan.voters).__name__
+    if len(classes) < 2:
+        raise ValueError(
+            f"y has one class only ({classes[0]!r}); a vote needs at least two. "
+            "Classifier can't train when only one class is present."
+        )
+    for method in methods:
+        if len(classes) > 2 and method.theorem.two_classes:
+            raise ValueError(
+                f"method={method.name!r} is for two classes, and y has {len(classes)}. Use 'so' or 'fo' for a mean "
+                "vote among more, or 'dis-r' for a drawn one."
+            )
+    if len(classes) > 2 and not voters.multi_class:
+        raise ValueError(
+            f"Only binary classification is supported by {name}: the type of the target has {len(classes)} classes. "
+            "Use voters='forest' for more than two."
+        )
+    if plan.split == "none" and isinstance(plan.prior, str) and plan.prior == "informed":
+        raise ValueError(
+            "prior='informed' is learned from training rows, and split='none' has none. Use split='single', or "
+            "prior='auto'."
+        )
+    if plan.split == "none" and voters.needs_training:
+        raise ValueError(
+            f"split='none' needs voters fixed without the data, but {name} would be trained on the certification rows. "
+            "Use split='single', or declare what is missing: Stumps take ranges=[(low, high), ...], a list must hold "
+            "fitted classifiers."
+        )
+
+
+def _worries(
+    voters: VoterSet, classes: NDArray[Any], X: Any, y: NDArray[Any], divided: tuple[PartRows, ...]
+) -> list[str]:
+    """What is allowed but probably not meant."""
+    if not voters.needs_training:
+        if not len(divided[0].train):
+            doubt = voters.doubt(X)
+            return [doubt] if doubt else []
+        return [
+            f"{type(voters).__name__} needs no training rows, so the split only sets rows aside: "
+            "split='none' certifies on all of them."
+        ]
+    unseen = [label for label in classes.tolist() if any(label not in y[rows.train] for rows in divided)]
+    if not unseen:
+        return []
+    shown = ", ".join(repr(label) for label in unseen[:5]) + (", ..." if len(unseen) > 5 else "")
+    return [f"No training row has class {shown}: the voters cannot vote for it, and each such row counts as an error."]
+
+
+def _provisos(voters: VoterSet, split: Split | int) -> tuple[str, ...]:
+    """Assumptions that depend on the voters."""
+    if split == "none":
+        return (
+            "The voters (classifiers, thresholds and ranges) were fixed without looking at the certification rows.",
+        )
+    if voters.known_classes():
+        return ("The classifiers that came fitted were not fitted on any of these rows.",)
+    return ()
+
+
+def _entropy(random_state: Any) -> tuple[int, ...]:
+    if random_state is None:
+        return tuple(int(word) for word in np.random.SeedSequence().generate_state(4))
+    if isinstance(random_state, np.random.RandomState):
+        return tuple(check_random_state(random_state).randint(2**31, size=4).tolist())
+    return (int(random_state),)
+
+
+class _Seeds:
+    """Independent seeds for all that is random."""
+
+    def __init__(self, entropy: tuple[int, ...]):
+        self.split, self.voters, self.learning, self.prediction, self.pilot = np.random.SeedSequence(entropy).spawn(5)

@@ -1,0 +1,80 @@
+"""Which rows train the voters and which certify the vote.
+
+The parts are drawn uniformly at random by row number. A stratified split would tie the class counts of the
+certification rows to the training part and void the certificate.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["PartRows", "Split", "count_duplicates", "split_rows"]
+
+Split = Literal["none", "single", "cross"]
+"""Or a number of folds."""
+Rows = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class PartRows:
+    """Row numbers of one part: those that the voters are fitted on, and those that certify their vote; ascending."""
+
+    train: Rows
+    certify: Rows
+
+
+def split_rows(shuffled: Rows, split: Split | int, train_share: float) -> tuple[PartRows, ...]:
+    """Divide the rows.
+
+    Parameters
+    ----------
+    shuffled : array of int
+        All row numbers in a random order.
+    split : {"none", "single", "cross"} or int
+        ``none`` certifies on all rows; ``single`` trains on the first of the shuffled rows and certifies on the others;
+        ``cross`` does that both ways (paper, Section 4.2); a number of folds certifies on each of so many folds, with
+        voters fitted on the others.
+    train_share : float in (0, 1)
+        Share of the rows that train the voters of the first part; without meaning for a number of folds.
+
+    Examples
+    --------
+    >>> part, = split_rows(np.random.default_rng(0).permutation(10), "single", 0.5)
+    >>> len(part.train), len(part.certify), len(np.intersect1d(part.train, part.certify))
+    (5, 5, 0)
+    """
+    n_rows = len(shuffled)
+    if split == "none":
+        return (PartRows(np.arange(0), np.arange(n_rows)),)
+    if isinstance(split, int):
+        if n_rows < split:
+            raise ValueError(f"Too few rows: n_samples = {n_rows}, and split={split} needs at least one for each fold.")
+        folds = [np.sort(fold) for fold in np.array_split(shuffled, split)]
+        return tuple(
+            PartRows(np.sort(np.concatenate(folds[:k] + folds[k + 1 :])), fold) for k, fold in enumerate(folds)
+        )
+    n_train = round(train_share * n_rows)
+    if not 0 < n_train < n_rows:
+        raise ValueError(
+            f"Too few rows: n_samples = {n_rows} with train_share={train_share} leaves {n_train} to train the voters "
+            f"and {n_rows - n_train} to certify; both need at least 1. Give more rows, or another train_share."
+        )
+    first, second = np.sort(shuffled[:n_train]), np.sort(shuffled[n_train:])
+    parts = (PartRows(train=first, certify=second), PartRows(train=second, certify=first))
+    return parts if split == "cross" else parts[:1]
+
+
+def count_duplicates(keys: Sequence[bytes], part: PartRows) -> tuple[int, int]:
+    """Count certification rows that equal an earlier one, and those that equal a training row.
+
+    ``keys`` are the :func:`~certivote.certificate.row_keys` of all rows.
+
+    Duplicates are natural in discrete data and are never dropped; where they come from oversampling or from repeated
+    entities, the certificate is void, so it states how many there are.
+    """
+    certify = [keys[i] for i in part.certify]
+    train = {keys[i] for i in part.train}
+    return len(certify) - len(set(certify)), sum(key in train for key in certify)

@@ -1,0 +1,33 @@
+"""Views of a finished certificate: words, a notebook card, plots, and the report.
+
+Here live the sentences that users read (``certificate_text``, ``comparison_text``), the card that notebooks show
+(``certificate_card``), the pictures (``plot_certificate``, ``plot_comparison``, ``plot_weights``, and the style that
+all figures share) and the report as one web page (``write_report``). Nothing here is promised or recorded: a view
+reads a certificate, and may work out what its bound is made of or what it would be with other numbers, but whatever
+enters the record is computed before. What methods differ in comes from the table of methods, never from their names.
+The packages that draw and render, matplotlib and jinja2, are imported only when they are used.
+"""
+
+from certivote.present._figure_style import PALE, STYLE, mixed
+from certivote.present._notebook import certificate_card
+from certivote.present._plots import plot_certificate, plot_comparison, plot_weights
+from certivote.present._terminal import comparison_text, plain_text, text_table
+from certivote.present._wording import certificate_text, percent_up
+from certivote.present.report import TestRows, write_report
+
+__all__ = [
+    "PALE",
+    "STYLE",
+    "TestRows",
+    "certificate_card",
+    "certificate_text",
+    "comparison_text",
+    "mixed",
+    "percent_up",
+    "plain_text",
+    "plot_certificate",
+    "plot_comparison",
+    "plot_weights",
+    "text_table",
+    "write_report",
+]

@@ -1,0 +1,181 @@
+"""Pictures of certificates and comparisons in matplotlib, each drawn on axes that are returned."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from certivote.certificate import Certificate
+from certivote.present._breakdown import steps, vote_weights
+from certivote.present._figure_style import PALE, STYLE, mixed
+from certivote.present._wording import percent_up
+from certivote.theory.methods import METHODS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["plot_certificate", "plot_comparison", "plot_weights"]
+
+_INK = "#404040"
+_OBSERVED, _STEP = "#0072b2", "#e69f00"
+
+
+def plot_certificate(certificate: Any, ax: "Axes | None" = None) -> "Axes":
+    """Where the bound comes from: from the observed error rate up, one bar per payment.
+
+    Parameters
+    ----------
+    certificate : Certificate or fitted classifier
+        A classifier stands for its ``certificate_``.
+    ax : matplotlib axes, optional
+        Where to draw; new axes by default.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from certivote import CertifiedVoteClassifier, plot_certificate
+    >>> clf = CertifiedVoteClassifier("dis-r", "forest", random_state=0).fit(*load_iris(return_X_y=True))
+    >>> plot_certificate(clf).get_xlabel()
+    'error rate in %'
+    """
+    shown = _certificate_of(certificate)
+    found = steps(shown)
+    names = [step.what if step.nats is None else f"{step.what}\n{step.nats:.2f} nats" for step in found] + ["bound"]
+    starts = [100 * min(step.start, step.end) for step in found] + [0.0]
+    widths = [100 * abs(step.end - step.start) for step in found] + [100 * shown.bound]
+    colours = [_OBSERVED, *(_STEP for _ in found[1:]), METHODS[shown.method].colour]
+    with _style():
+        ax = _axes(ax, 0.7 + 0.36 * len(names))
+        places = np.arange(len(names))
+        ax.barh(places, widths, 0.7, starts, color=colours)
+        for place, step in enumerate(found):
+            change = 100 * (step.end - step.start)
+            text = f" {change:.2f} %" if place == 0 else f" {change:+.2f}"
+            ax.text(100 * max(step.start, step.end), place, text, va="center", color=_INK)
+        ax.text(100 * shown.bound, len(found), f" {percent_up(shown.bound)}", va="center", weight="bold")
+        ax.set_yticks(places, names)
+        ax.invert_yaxis()
+        ax.set_title(f"{shown.method}, {shown.deployed_part.n:,} certification rows")
+        _finish(ax, "error rate in %", 100 * max(shown.bound, *(step.end for step in found)))
+    return ax
+
+
+def plot_comparison(table: pd.DataFrame, ax: "Axes | None" = None) -> "Axes":
+    """Several methods side by side: the empirical risk in full colour, and on to the bound in a pale one.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        What :func:`certivote.compare` returns.
+    ax : matplotlib axes, optional
+        Where to draw; new axes by default.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from certivote import compare, plot_comparison
+    >>> table = compare(*load_iris(return_X_y=True), methods=["dis-r", "holdout"], voters="forest", random_state=0)
+    >>> [text.get_text() for text in plot_comparison(table).get_yticklabels()]
+    ['dis-r', 'holdout']
+    """
+    if not isinstance(table, pd.DataFrame) or not {"bound", "empirical risk"} <= set(table.columns) or table.empty:
+        raise ValueError("table must be what certivote.compare returns, with the columns 'bound' and 'empirical risk'.")
+    names, bounds, risks = list(table.index), table["bound"].to_numpy(), table["empirical risk"].to_numpy()
+    colours = [METHODS[name].colour if name in METHODS else _INK for name in names]
+    with _style():
+        from matplotlib.patches import Patch
+
+        ax = _axes(ax, 0.9 + 0.24 * len(names))
+        places = np.arange(len(names))
+        ax.barh(places, 100 * bounds, 0.75, color=[mixed(colour, PALE) for colour in colours])
+        ax.barh(places, 100 * risks, 0.75, color=colours)
+        for place, bound in enumerate(bounds):
+            ax.text(100 * bound, place, f" {percent_up(bound)}", va="center", color=_INK)
+        ax.set_yticks(places, names)
+        ax.invert_yaxis()
+        handles = [Patch(facecolor=_INK, label="empirical risk"), Patch(facecolor=mixed(_INK, PALE), label="bound")]
+        ax.legend(
+            handles=handles, frameon=False, ncols=2, loc="lower right", bbox_to_anchor=(1.0, 1.0), borderaxespad=0
+        )
+        _finish(ax, "in %", 100 * max(bounds.max(), risks.max()))
+    return ax
+
+
+def plot_weights(certificate: Any, ax: "Axes | None" = None) -> "Axes":
+    """The weights of the deployed vote, the largest first, and how few voters hold half of the weight.
+
+    Parameters
+    ----------
+    certificate : Certificate or fitted classifier
+        A classifier stands for its ``certificate_``.
+    ax : matplotlib axes, optional
+        Where to draw; new axes by default.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from certivote import CertifiedVoteClassifier, plot_weights
+    >>> clf = CertifiedVoteClassifier("dis-r", "forest", random_state=0).fit(*load_iris(return_X_y=True))
+    >>> plot_weights(clf).get_ylabel()
+    'weight in %'
+    """
+    shown = _certificate_of(certificate)
+    ordered = np.sort(vote_weights(shown))[::-1]
+    half = int(np.searchsorted(np.cumsum(ordered), 0.5) + 1)
+    colour = METHODS[shown.method].colour
+    with _style():
+        ax = _axes(ax, 2.4)
+        edges = np.arange(len(ordered) + 1) + 0.5
+        ax.stairs(100 * ordered, edges, fill=True, color=mixed(colour, PALE))
+        ax.stairs(100 * ordered[:half], edges[: half + 1], fill=True, color=colour)
+        ax.set_xlim(0.5, len(ordered) + 0.5)
+        ax.set_ylim(0, None)
+        ax.set_xlabel("voter, by weight")
+        ax.set_ylabel("weight in %")
+        ax.set_title(f"{half:,} of {len(ordered):,} voters hold half of the weight")
+        ax.grid(axis="y")
+    return ax
+
+
+def _certificate_of(source: Any) -> Certificate:
+    """The certificate itself, or that of a fitted classifier."""
+    found = getattr(source, "certificate_", source)
+    if not isinstance(found, Certificate):
+        raise TypeError(f"certificate must be a certificate or a classifier that was fitted; got {source!r:.80}.")
+    return found
+
+
+def _style() -> Any:
+    try:
+        import matplotlib as mpl
+    except ImportError as error:
+        raise ImportError("Plots need the package matplotlib: install certivote[report].") from error
+    return mpl.rc_context(STYLE)
+
+
+def _axes(ax: "Axes | None", height: float) -> "Axes":
+    if ax is not None:
+        return ax
+    from matplotlib import pyplot as plt
+
+    return plt.subplots(figsize=(5.2, height), dpi=150, layout="constrained")[1]
+
+
+def _finish(ax: "Axes", label: str, longest: float) -> None:
+    """What horizontal bars with figures at their ends have in common."""
+    ax.set_xlim(0, 1.15 * longest)
+    ax.set_xlabel(label)
+    ax.grid(axis="x")
+    ax.tick_params(axis="y", length=0)

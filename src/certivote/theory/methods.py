@@ -1,0 +1,143 @@
+"""The comparison as data: a method is a row, and each of its parts has a name: family, predictor, risk and theorem."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from certivote.theory.families import CATEGORICAL, DIRICHLET, FAMILIES, Family
+from certivote.theory.predictors import DRAWN, FIXED, MEAN, RANDOM, Predictor
+from certivote.theory.risks import (
+    Curve,
+    Labels,
+    Loss,
+    SmoothRisk,
+    binomial,
+    disagreement,
+    first_order,
+    moments,
+    second_order,
+)
+from certivote.theory.theorems import CBound, ClopperPearson, OccamsHammer, Ratio, Renyi, SeegerMaurer, Theorem
+from certivote.votes import Votes
+
+__all__ = ["BINOMIAL_VOTERS", "METHODS", "Method", "Risk"]
+
+BINOMIAL_VOTERS = 100
+"""Voters that the binomial bound draws (the paper's N)."""
+
+
+@dataclass(frozen=True)
+class Risk:
+    """What training minimises, before the penalty.
+
+    Attributes
+    ----------
+    smooth : (family, votes, labels, loss) -> smooth risk
+        What full batches train on, as a function of the learned parameters.
+    draws : int
+        Votes drawn in each step of Algorithm 1; 0 trains on ``smooth`` itself. More than one are drawn with full
+        batches too.
+    exact : bool
+        Whether it takes a family whose expected risk has a closed form.
+    """
+
+    smooth: Callable[[Family, Votes, Labels, Loss], SmoothRisk]
+    draws: int = 0
+    exact: bool = False
+
+
+def _expected(draws: int, exact: bool = False) -> Risk:
+    """The risk of a vote drawn from the family."""
+    return Risk(lambda family, votes, labels, loss: family.expected_risk(votes, labels, loss), draws, exact)
+
+
+def _moments(*curves: Curve) -> Risk:
+    """Means of functions of the wrong mass."""
+    return Risk(lambda _, votes, labels, __: moments(votes.against(labels), curves))
+
+
+@dataclass(frozen=True)
+class Method:
+    """One row of the comparison.
+
+    Attributes
+    ----------
+    name : str
+        The paper's, in lower case.
+    family : Family
+        What is learned, unless the user chooses another family that :meth:`accepts`.
+    predictor : Predictor
+        Whose error the bound is about.
+    risk : Risk
+        What training minimises.
+    theorem : Theorem
+        How the risk and what was learned become a bound.
+    colour : str
+        In pictures.
+    counted : str
+        In the calculator, what the error rate is the rate of; the method is left out there if this is empty.
+    """
+
+    name: str
+    family: Family
+    predictor: Predictor
+    risk: Risk
+    theorem: Theorem
+    colour: str
+    counted: str = ""
+
+    def accepts(self, family: Family) -> bool:
+        """Whether the method can learn distributions of this family."""
+        same_kind = family.over_weights == self.family.over_weights
+        return family is self.family or (same_kind and (family.exact or not self.risk.exact))
+
+    def families(self) -> list[str]:
+        """Names of the families that can be chosen."""
+        return [name for name, family in FAMILIES.items() if self.accepts(family)]
+
+
+def _surrogate(inequality: str, factor: float, multiple: float) -> SeegerMaurer:
+    name = f"Theorem 2 and the {inequality} bound"
+    return SeegerMaurer(name, f"Theorem 2 on each half and the {inequality} bound", factor, multiple)
+
+
+# Greys for the mean votes, blues for the random votes, oranges for the drawn votes, green for the fixed one: those of
+# Okabe and Ito, which differ to the colour-blind too, and in lightness within each family.
+METHODS: dict[str, Method] = {
+    method.name: method
+    for method in (
+        Method("dis-b", DIRICHLET, DRAWN, _expected(draws=1), OccamsHammer(), "#a34700", "its errors"),
+        Method("dis-r", DIRICHLET, DRAWN, _expected(draws=1), Ratio(), "#d55e00", "its errors"),
+        Method("dis-v", DIRICHLET, DRAWN, _expected(draws=1), Renyi(), "#e69f00", "its errors"),
+        Method("smv-exact", DIRICHLET, RANDOM, _expected(0, exact=True), SeegerMaurer(), "#56b4e9", "their mean error"),
+        Method("smv-mc", DIRICHLET, RANDOM, _expected(draws=10), SeegerMaurer(), "#0072b2"),
+        Method(
+            "fo",
+            CATEGORICAL,
+            MEAN,
+            _moments(first_order),
+            _surrogate("factor-two", 2.0, 1.0),
+            "#b0b0b0",
+            "the mean wrong mass",
+        ),
+        Method(
+            "so",
+            CATEGORICAL,
+            MEAN,
+            _moments(second_order),
+            _surrogate("second-order", 4.0, 2.0),
+            "#858585",
+            "the mean squared wrong mass",
+        ),
+        Method(
+            "bin",
+            CATEGORICAL,
+            MEAN,
+            _moments(binomial(BINOMIAL_VOTERS)),
+            _surrogate("binomial", 2.0, BINOMIAL_VOTERS),
+            "#595959",
+        ),
+        Method("c-bound", CATEGORICAL, MEAN, _moments(first_order, disagreement), CBound(), "#3d3d3d"),
+        Method("holdout", CATEGORICAL, FIXED, _moments(first_order), ClopperPearson(), "#009e73", "its errors"),
+    )
+}
+"""All methods by name. To add one, add a row: everything else reads this table."""

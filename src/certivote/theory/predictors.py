@@ -1,0 +1,247 @@
+"""Whose error is certified: how learned parameters become a vote, what is counted of it, and how it is worded."""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certivote.theory.bounds import sample_bound
+from certivote.theory.families import Family
+from certivote.theory.risks import Labels, Loss, SmoothRisk, count_errors, mistakes
+from certivote.votes import Votes, fixed_point, plurality
+
+__all__ = ["DRAWN", "FIXED", "MEAN", "PREDICTORS", "RANDOM", "CountedRows", "Evidence", "Predictor", "Tally", "Vote"]
+
+Array = NDArray[np.float64]
+Counts = NDArray[np.intp]
+
+_RISK_SHARE = 0.01
+"""The part of delta that bounding a risk by simulation takes."""
+_ONE = "It is one fixed classifier: the same case always gets the same answer."
+
+
+@dataclass(frozen=True)
+class Vote:
+    """A vote that can be deployed.
+
+    Attributes
+    ----------
+    family : Family
+    parameters : array
+        Of the posterior, as they are recorded.
+    point : array
+        What was drawn; empty where nothing is.
+    weights : array of shape (n_voters,)
+        Fixed-point numbers with sum 1; of the random vote, its mean weights.
+    """
+
+    family: Family
+    parameters: Array
+    point: Array
+    weights: Array
+
+
+@dataclass(frozen=True)
+class Tally:
+    """What was counted in one pass over the certification rows, class by class.
+
+    Attributes
+    ----------
+    sizes, errors, alarms : arrays of int, one entry per class
+        Rows of the class, errors on them in all rounds, and rows of other classes that the vote gives to it.
+    rounds : int
+        Votes drawn for each row to simulate the random vote; 1 for a vote that is fixed; 0 where nothing need be
+        counted.
+    """
+
+    sizes: Counts
+    errors: Counts
+    alarms: Counts
+    rounds: int
+
+
+@dataclass(frozen=True)
+class CountedRows:
+    """Some certification rows: how many, the errors on them in all rounds, and, where a bound asks, the rows.
+
+    Attributes
+    ----------
+    take : () -> (votes, labels)
+    risk : (votes, labels) -> smooth risk
+        What the method's theorem is about.
+    """
+
+    n: int
+    errors: int
+    rounds: int
+    take: Callable[[], tuple[Votes, Labels]]
+    risk: Callable[[Votes, Labels], SmoothRisk]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The statistics that a bound starts from; the fields are those of :class:`certivote.certificate.PartRecord`."""
+
+    errors: int | None
+    risks: tuple[float, ...]
+    risk_draws: int = 0
+    risk_delta: float = 0.0
+
+
+class Predictor(ABC):
+    """What a method certifies.
+
+    Attributes
+    ----------
+    name : str
+        As it is recorded.
+    who, how : str
+        The subject of the promise, and a sentence on what kind of classifier it is.
+    short : str
+        The same in a table.
+    draws : bool
+        Whether weights are drawn once, so that several draws may be paid for.
+    learns : bool
+        Whether anything is learned from the certification rows.
+    is_random : bool
+        Whether every answer is drawn anew: such a predictor has no fixed answers.
+    counts_errors : bool
+        Whether the bound starts from the number of its errors, and not from a surrogate or an expectation.
+    """
+
+    name: ClassVar[str]
+    who: ClassVar[str] = "this classifier"
+    how: ClassVar[str]
+    short: ClassVar[str]
+    draws: ClassVar[bool] = False
+    learns: ClassVar[bool] = True
+    is_random: ClassVar[bool] = False
+    counts_errors: ClassVar[bool] = True
+
+    @abstractmethod
+    def deploy(self, family: Family, parameters: Array, rng: np.random.Generator) -> Vote:
+        """The vote that learned parameters become; ``rng`` must be used for draws alone."""
+
+    def tally(self, vote: Vote, votes: Votes, labels: Labels, loss: Loss, rng: np.random.Generator) -> Tally:
+        """Count what the vote does on the certification rows."""
+        n_classes = votes.n_classes
+        masses = votes.masses(vote.weights)
+        answers = plurality(masses)
+        return Tally(
+            sizes=np.bincount(labels, minlength=n_classes),
+            errors=np.bincount(labels[mistakes(masses, labels, loss)], minlength=n_classes),
+            alarms=np.bincount(answers[answers != labels], minlength=n_classes),
+            rounds=1,
+        )
+
+    def evidence(self, vote: Vote, rows: CountedRows, delta: float) -> Evidence:
+        """What a bound on the error of these rows starts from."""
+        return Evidence(rows.errors, (rows.errors / rows.n,))
+
+    def error_rate(self, vote: Vote, votes: Votes, labels: Labels, loss: Loss) -> float:
+        """Share of errors on some rows; of the random vote, in expectation."""
+        return count_errors(votes.masses(vote.weights), labels, loss) / votes.n_rows
+
+    def log_masses(self, vote: Vote, votes: Votes, rng: np.random.Generator) -> Array | None:
+        """Logarithms of the class masses that answer each row, where these are drawn anew; otherwise None."""
+        return None
+
+
+class _Drawn(Predictor):
+    name = "the drawn vote"
+    how = f"{_ONE} (A majority vote whose weights were drawn once.)"
+    short = "one vote, drawn once"
+    draws = True
+
+    def deploy(self, family: Family, parameters: Array, rng: np.random.Generator) -> Vote:
+        draw = family.draw(parameters, rng)
+        return Vote(family, parameters, draw.point, fixed_point(draw.log_weights))
+
+
+class _Random(Predictor):
+    name = "the random vote"
+    who = "this randomised predictor, averaged over its draws,"
+    how = (
+        "It is not one fixed classifier: it draws a new vote for every case, and the same case may get different "
+        "answers. No single vote is certified."
+    )
+    short = "a vote drawn for every case"
+    is_random = True
+    counts_errors = False
+
+    def deploy(self, family: Family, parameters: Array, rng: np.random.Generator) -> Vote:
+        return Vote(family, parameters, np.empty(0), family.mean_weights(parameters))
+
+    def tally(self, vote: Vote, votes: Votes, labels: Labels, loss: Loss, rng: np.random.Generator) -> Tally:
+        sizes = np.bincount(labels, minlength=votes.n_classes)
+        nothing = np.zeros(votes.n_classes, dtype=np.intp)
+        if vote.family.exact and (loss == "half-weight" or votes.n_classes == 2):
+            return Tally(sizes, nothing, nothing, rounds=0)
+        rounds = math.ceil(vote.family.simulated_votes(votes.n_voters) / votes.n_rows)
+        log_masses = vote.family.draw_log_masses(votes, vote.parameters, rng, rounds)
+        repeated = np.tile(labels, rounds)
+        wrong = (
+            plurality(log_masses) != repeated if loss == "plurality" else mistakes(np.exp(log_masses), repeated, loss)
+        )
+        return Tally(sizes, np.bincount(repeated[wrong], minlength=votes.n_classes), nothing, rounds)
+
+    def evidence(self, vote: Vote, rows: CountedRows, delta: float) -> Evidence:
+        if not rows.rounds:
+            return Evidence(None, (vote.family.exact_risk(*rows.take(), vote.parameters),))
+        # Independent Bernoulli variables whose mean expectation is the risk: Chernoff's bound.
+        draws, share = rows.rounds * rows.n, _RISK_SHARE * delta
+        return Evidence(None, (sample_bound(rows.errors / draws, -math.log(share), draws),), draws, share)
+
+    def error_rate(self, vote: Vote, votes: Votes, labels: Labels, loss: Loss) -> float:
+        return float(vote.family.expected_risk(votes, labels, loss)(vote.parameters)[0])
+
+    def log_masses(self, vote: Vote, votes: Votes, rng: np.random.Generator) -> Array | None:
+        return vote.family.draw_log_masses(votes, vote.parameters, rng)
+
+
+class _Mean(Predictor):
+    name = "the mean vote"
+    how = f"{_ONE} (The majority vote with the learned weights themselves.)"
+    short = "the vote of the mean weights"
+    counts_errors = False
+
+    def deploy(self, family: Family, parameters: Array, rng: np.random.Generator) -> Vote:
+        # The bounds of the mean vote hold for all weights at once, so also for those that are deployed.
+        weights = fixed_point(np.log(parameters))
+        return Vote(family, weights, np.empty(0), weights)
+
+    def evidence(self, vote: Vote, rows: CountedRows, delta: float) -> Evidence:
+        statistics, _ = rows.risk(*rows.take())(vote.weights)
+        return Evidence(rows.errors, _outward(statistics))
+
+
+class _Fixed(Predictor):
+    name = "the fixed vote"
+    how = f"{_ONE} (A majority vote with weights fixed before the certification rows were seen.)"
+    short = "a classifier fixed beforehand"
+    learns = False
+
+    def deploy(self, family: Family, parameters: Array, rng: np.random.Generator) -> Vote:
+        weights = fixed_point(np.log(parameters))
+        return Vote(family, weights, np.empty(0), weights)
+
+
+def _outward(statistics: Sequence[float]) -> tuple[float, ...]:
+    """Statistics of the mean vote, rounded so that a bound can only grow.
+
+    A mean of numbers in [0, 1] is off by less than 1e-13 of itself. Bounds increase in the first statistic and, if
+    there is a second, decrease in that.
+    """
+    return tuple(
+        min(float(value) * margin, 1.0) for value, margin in zip(statistics, (1 + 1e-13, 1 - 1e-13), strict=False)
+    )
+
+
+DRAWN, RANDOM, MEAN, FIXED = _Drawn(), _Random(), _Mean(), _Fixed()
+
+PREDICTORS: dict[str, Predictor] = {predictor.name: predictor for predictor in (DRAWN, RANDOM, MEAN, FIXED)}
+"""All predictors by name."""

@@ -1,0 +1,197 @@
+"""Empirical risks: the two 0-1 losses that are certified, and smooth risks to train on, each with its gradient.
+
+``plurality`` counts the examples on which the vote is wrong. ``half-weight`` counts those on which the wrong voters
+hold at least half of the weight: never fewer, and the same for two classes up to ties.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from certivote.maths.beta_tail import BetaTailTable
+from certivote.votes import LinearMap, Votes, plurality
+
+__all__ = [
+    "Curve",
+    "Labels",
+    "Loss",
+    "SmoothRisk",
+    "binomial",
+    "count_errors",
+    "dirichlet_risk",
+    "disagreement",
+    "drawn_risk",
+    "first_order",
+    "mistakes",
+    "moments",
+    "own_and_rival",
+    "second_order",
+]
+
+Array = NDArray[np.float64]
+Labels = NDArray[np.intp]
+"""Codes of the classes, one per row."""
+Loss = Literal["plurality", "half-weight"]
+SmoothRisk = Callable[[Array], tuple[Any, Array]]
+"""Parameters to risk and gradient; or to several statistics and their gradients, one row for each."""
+Curve = Callable[[Array], tuple[Array, Array]]
+"""A function of the wrong mass and its derivative."""
+
+
+def count_errors(masses: Array, labels: Labels, loss: Loss) -> int:
+    """Number of examples on which a vote with these class masses errs.
+
+    Examples
+    --------
+    >>> masses = np.array([[0.4, 0.35, 0.25], [0.6, 0.2, 0.2]])
+    >>> count_errors(masses, np.array([0, 0]), "plurality"), count_errors(masses, np.array([0, 0]), "half-weight")
+    (0, 1)
+    """
+    return int(np.count_nonzero(mistakes(masses, labels, loss)))
+
+
+def mistakes(masses: Array, labels: Labels, loss: Loss) -> NDArray[np.bool_]:
+    """On which examples a vote with these class masses errs."""
+    if loss == "plurality":
+        return plurality(masses) != labels
+    right = masses[np.arange(len(labels)), labels]
+    return 2.0 * right <= masses.sum(axis=1)
+
+
+def dirichlet_risk(votes: Votes, labels: Labels, loss: Loss) -> SmoothRisk:
+    r"""Risk of a vote drawn from ``Dir(alpha)``, averaged over the draw, as a function of ``alpha``.
+
+    Half-weight (and two classes): exactly :math:`\frac1n \sum_i I_{1/2}(A - b_i, b_i)` with ``b_i`` the sum of
+    ``alpha`` over the voters wrong at ``i``, through a table. Plurality among more classes: the label loses to its
+    strongest rival ``c`` with probability :math:`I_{1/2}(a_y, a_c)`, where ``a`` are the masses under ``alpha``. That
+    is looked up in the same table at the same number :math:`z = (a_c - a_y)/\sqrt{a_c + a_y}` of standard deviations,
+    an approximation (exact for two classes) that only steers the training.
+    """
+    if loss == "half-weight" or votes.n_classes == 2:
+        return _expected_half_weight(votes.against(labels))
+    return _expected_plurality(votes.by_class(), labels)
+
+
+def _expected_half_weight(wrong_masses: LinearMap) -> SmoothRisk:
+    def risk(alpha: Array) -> tuple[float, Array]:
+        wrong = wrong_masses.forward(alpha)
+        table = BetaTailTable(alpha.sum(), wrong.min(), wrong.max())
+        value, slope, in_total = table(wrong)
+        n = len(wrong)
+        return float(value.mean()), wrong_masses.adjoint(slope / n) + in_total.sum() / n
+
+    return risk
+
+
+def _expected_plurality(class_masses: LinearMap, labels: Labels) -> SmoothRisk:
+    n = len(labels)
+    rows = np.arange(n)
+
+    def risk(alpha: Array) -> tuple[float, Array]:
+        masses = class_masses.forward(alpha)
+        own, rival_class = own_and_rival(masses, labels)
+        rival = masses[rows, rival_class]
+        total = float(alpha.sum())
+        pair = own + rival
+        z = np.divide(rival - own, np.sqrt(pair), out=np.zeros(n), where=pair > 0)
+        wrong = 0.5 * (total + math.sqrt(total) * z)
+        table = BetaTailTable(total, max(wrong.min(), 0.0), min(wrong.max(), total))
+        value, slope, in_total = table(wrong)
+        # dz/drival = (rival + 3 own) / (2 pair^1.5) and dz/down = -(own + 3 rival) / (2 pair^1.5).
+        steep = np.divide(0.25 * math.sqrt(total) * slope, pair**1.5, out=np.zeros(n), where=pair > 0) / n
+        gradient = np.zeros_like(masses)
+        gradient[rows, rival_class] = steep * (rival + 3.0 * own)
+        gradient[rows, labels] = -steep * (own + 3.0 * rival)
+        by_total = in_total + slope * (0.5 + 0.25 * z / math.sqrt(total))
+        return float(value.mean()), class_masses.adjoint(gradient) + by_total.sum() / n
+
+    return risk
+
+
+def first_order(wrong: Array) -> tuple[Array, Array]:
+    """Error of one voter drawn from the weights: the wrong mass itself."""
+    return wrong, np.ones_like(wrong)
+
+
+def second_order(wrong: Array) -> tuple[Array, Array]:
+    """Joint error of two voters drawn from the weights."""
+    return wrong * wrong, 2.0 * wrong
+
+
+def disagreement(wrong: Array) -> tuple[Array, Array]:
+    """That exactly one of two voters drawn from the weights errs; for two classes, that they disagree."""
+    return 2.0 * wrong * (1.0 - wrong), 2.0 - 4.0 * wrong
+
+
+def binomial(n_drawn: int) -> Curve:
+    """That at least half of ``n_drawn`` voters drawn from the weights err: ``P[Bin(N, w) >= N/2]``.
+
+    It is at least one half where ``w >= 1/2``, which is what makes twice its mean a bound. More than half of an even
+    number would not do: ``P[Bin(100, 1/2) > 50]`` is 0.46.
+    """
+    least = math.ceil(n_drawn / 2)
+    log_beta = special.betaln(least, n_drawn - least + 1)
+
+    def curve(wrong: Array) -> tuple[Array, Array]:
+        wrong = np.clip(wrong, 0.0, 1.0)
+        log_slope = special.xlogy(least - 1, wrong) + special.xlog1py(n_drawn - least, -wrong) - log_beta
+        return special.betainc(least, n_drawn - least + 1, wrong), np.exp(log_slope)
+
+    return curve
+
+
+def moments(wrong_masses: LinearMap, curves: Sequence[Curve]) -> SmoothRisk:
+    """Means over the examples of functions of the wrong mass, and their gradients in the weights, one a row."""
+
+    def statistics(weights: Array) -> tuple[Array, Array]:
+        wrong = wrong_masses.forward(weights)
+        values, slopes = zip(*(curve(wrong) for curve in curves), strict=True)
+        jacobian = [wrong_masses.adjoint(slope / len(wrong)) for slope in slopes]
+        return np.array([value.mean() for value in values]), np.array(jacobian)
+
+    return statistics
+
+
+def drawn_risk(votes: Votes, labels: Labels, loss: Loss, slope: float = 100.0) -> SmoothRisk:
+    r"""Sigmoid stand-in for the 0-1 loss of one drawn vote, as a function of its weights (paper, Section 6).
+
+    Half-weight: the mean of :math:`\sigma(c(w_i - 1/2))`. Plurality: of :math:`\sigma(c(m_{rival} - m_{own})/2)`, the
+    same for two classes.
+    """
+    n = len(labels)
+    rows = np.arange(n)
+    if loss == "half-weight" or votes.n_classes == 2:
+        wrong_masses = votes.against(labels)
+
+        def half_weight(weights: Array) -> tuple[float, Array]:
+            level = special.expit(slope * (wrong_masses.forward(weights) - 0.5))
+            return float(level.mean()), wrong_masses.adjoint(slope / n * level * (1.0 - level))
+
+        return half_weight
+
+    class_masses = votes.by_class()
+
+    def margin(weights: Array) -> tuple[float, Array]:
+        masses = class_masses.forward(weights)
+        own, rival_class = own_and_rival(masses, labels)
+        level = special.expit(0.5 * slope * (masses[rows, rival_class] - own))
+        steep = 0.5 * slope / n * level * (1.0 - level)
+        gradient = np.zeros_like(masses)
+        gradient[rows, rival_class] = steep
+        gradient[rows, labels] = -steep
+        return float(level.mean()), class_masses.adjoint(gradient)
+
+    return margin
+
+
+def own_and_rival(masses: Array, labels: Labels) -> tuple[Array, Labels]:
+    """Mass of the label, and the strongest other class."""
+    rows = np.arange(len(labels))
+    own = masses[rows, labels]
+    others = masses.copy()
+    others[rows, labels] = -1.0
+    return own, np.argmax(others, axis=1)

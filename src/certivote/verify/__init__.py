@@ -1,0 +1,14 @@
+"""The auditor: it proves a certificate again, from its record alone and against the model and the data.
+
+Here live a second reading of the theorems in ball arithmetic, where every number comes with a proven enclosure, and a
+second way to count the errors of a vote. The auditor shares nothing with the maker: this room imports
+:mod:`certivote.certificate`, which says what a record holds, and no other room, so that a mistake in the code that
+makes certificates is not made here too. Formulas that the rest of the library has as well are written out a second time
+on purpose. A model is seen through its public names only. The package python-flint is imported when :func:`verify` is
+called, not before.
+"""
+
+from certivote.verify._audit import verify
+from certivote.verify._check import Check
+
+__all__ = ["Check", "verify"]

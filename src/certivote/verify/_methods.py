@@ -1,0 +1,58 @@
+"""The methods as the auditor knows them: one row per method."""
+
+from dataclasses import dataclass
+
+__all__ = ["DRAWN", "FIXED", "MEAN", "METHODS", "RANDOM", "Method"]
+
+DRAWN, RANDOM, MEAN, FIXED = "the drawn vote", "the random vote", "the mean vote", "the fixed vote"
+
+
+@dataclass(frozen=True)
+class Method:
+    """What a certificate of this method must say.
+
+    Attributes
+    ----------
+    predictor : str
+        Whose error is certified.
+    theorem : str
+        Which row of :data:`certivote.verify._theorems.THEOREMS` proves its bound.
+    families : tuple of str
+        What its hyper-posterior may be.
+    factor : int
+        What the limit of the statistic is multiplied by to bound the error.
+    multiple : int
+        How often the divergence is paid: once for every voter that the statistic draws.
+    n_risks : int
+        Statistics that the bound starts from.
+    """
+
+    predictor: str
+    theorem: str
+    families: tuple[str, ...]
+    factor: int = 1
+    multiple: int = 1
+    n_risks: int = 1
+
+    @property
+    def counts_errors(self) -> bool:
+        """Whether the bound starts from the errors of one vote, and not from a surrogate or an expectation."""
+        return self.predictor in (DRAWN, FIXED)
+
+
+_OVER_WEIGHTS = ("dirichlet", "logistic-normal")
+_OVER_VOTERS = ("categorical",)
+
+METHODS = {
+    "dis-b": Method(DRAWN, "occam", _OVER_WEIGHTS),
+    "dis-r": Method(DRAWN, "ratio", _OVER_WEIGHTS),
+    "dis-v": Method(DRAWN, "renyi", _OVER_WEIGHTS),
+    "smv-exact": Method(RANDOM, "kl", ("dirichlet",)),
+    "smv-mc": Method(RANDOM, "kl", _OVER_WEIGHTS),
+    "fo": Method(MEAN, "kl", _OVER_VOTERS, factor=2),
+    "so": Method(MEAN, "kl", _OVER_VOTERS, factor=4, multiple=2),
+    "bin": Method(MEAN, "kl", _OVER_VOTERS, factor=2, multiple=100),
+    "c-bound": Method(MEAN, "c-bound", _OVER_VOTERS, n_risks=2),
+    "holdout": Method(FIXED, "clopper-pearson", _OVER_VOTERS),
+}
+"""All methods by name."""

@@ -1,0 +1,228 @@
+"""Recompute a certificate from its record, in ball arithmetic: every number comes with a proven enclosure.
+
+Nothing here is shared with the code that makes certificates: the theorems are those of
+:mod:`certivote.verify._theorems`, and each bound is proved by its defining inequality at the reported value.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from flint import arb, ctx
+
+from certivote.certificate import Certificate, ClassBound, PartRecord
+from certivote.verify._ball_maths import BITS, kl_limit_holds
+from certivote.verify._check import Check
+from certivote.verify._families import FAMILIES
+from certivote.verify._methods import METHODS, RANDOM
+from certivote.verify._theorems import average_holds, bound_holds, learned, nats
+
+__all__ = ["verify_record"]
+
+_SLACK = arb("1e-8")
+"""How far above the theorem's value the recorded numbers may be; more means that one of them is another's."""
+_FLOAT_LEVELS = 690
+"""Nats beyond which levels are no floats: there the library takes the Chernoff limit, which is larger."""
+
+
+def verify_record(certificate: Certificate) -> list[Check]:
+    """Every check that the record alone allows.
+
+    Parameters
+    ----------
+    certificate : Certificate
+
+    Returns
+    -------
+    list of Check
+        The certificate is proved if all have passed: its bound is at least the value of its theorem at the recorded
+        numbers. Whether the recorded numbers are those of the data takes the data.
+    """
+    before = ctx.prec
+    ctx.prec = BITS
+    try:
+        return list(_checks(certificate))
+    finally:
+        ctx.prec = before
+
+
+def _checks(c: Certificate) -> Iterator[Check]:
+    yield from _consistency(c)
+    if c.method not in METHODS or not 0 <= c.deployed < len(c.parts):
+        return
+    for number, part in enumerate(c.parts):
+        yield from _part(c, part, f"part {number + 1}" if len(c.parts) > 1 else "part")
+    own, best = c.deployed_part.bound, min(part.bound for part in c.parts)
+    yield Check("bound", c.bound == own, f"{c.bound!r} is that of the deployed vote ({own!r})")
+    yield Check("deployed vote", own == best, f"its bound {own!r} is the smallest of the parts ({best!r})")
+    order = c.deployed_part.renyi_order
+    yield Check("order", c.renyi_order == order, f"{c.renyi_order!r} is that of the deployed vote ({order!r})")
+    yield Check("vacuous", c.vacuous == (c.bound >= 1.0), f"{c.vacuous} with a bound of {c.bound!r}")
+    if c.average_bound is not None:
+        yield _average(c, c.average_bound)
+    yield from _by_class(c)
+
+
+def _consistency(c: Certificate) -> Iterator[Check]:
+    """Whether the record as a whole is one that a method of this name can have made."""
+    method = METHODS.get(c.method)
+    predictor = method.predictor if method else "nothing known"
+    yield Check("method", predictor == c.certified, f"{c.method} certifies {predictor}; stated: {c.certified}")
+    there = 0 <= c.deployed < len(c.parts)
+    yield Check("parts", there, f"{len(c.parts)} of them; number {c.deployed + 1} is deployed")
+    yield Check("delta", 0.0 < c.delta < 1.0, f"{c.delta!r} lies strictly between 0 and 1")
+    yield Check("constant", c.constant in ("paper", "exact"), f"{c.constant!r}")
+    weights = c.average_weights
+    right = len(weights) == len(c.parts) and min(weights, default=-1.0) >= 0 and abs(_sum(weights) - 1) < arb("1e-12")
+    yield Check("average weights", right, f"{len(weights)} of {len(c.parts)} parts, non-negative with sum 1")
+    yield Check("draws", c.n_draws >= 1, f"{c.n_draws} draws are paid for")
+    if method and method.theorem == "occam":
+        yield _price_list(c)
+
+
+def _price_list(c: Certificate) -> Check:
+    entries = (*c.price_atoms, *c.price_scales)
+    right = all(len(entry) == 2 and entry[1] > 0 for entry in entries) and all(scale[0] > 0 for scale in c.price_scales)
+    right = right and bool(0 < _sum(tuple(entry[1] for entry in entries)) < 1 + arb("1e-12"))
+    return Check("price list", right, "scales and weights are positive, and the weights sum to at most 1")
+
+
+def _sum(numbers: tuple[float, ...]) -> arb:
+    return sum(map(arb, numbers), arb(0))
+
+
+def _part(c: Certificate, part: PartRecord, where: str) -> Iterator[Check]:
+    """One part of the rows: its share of delta, its counts, its bound and what it pays."""
+    yield _delta_check(part.delta, arb(c.delta) / len(c.parts), c.delta, where)
+    sound = (
+        part.n >= 1
+        and 0 <= part.draw < c.n_draws
+        and 0.0 < part.prior_weight <= 1.0
+        and 0.0 <= part.risk_delta < part.delta
+    )
+    yield Check(
+        f"{where}, counts",
+        sound,
+        f"{part.n} rows, draw {part.draw + 1} of {c.n_draws}, prior of weight {part.prior_weight!r}",
+    )
+    if not sound:
+        return
+    try:
+        cost = learned(c, part)
+    except (ValueError, ZeroDivisionError) as error:
+        yield Check(f"{where}, penalty", False, f"it cannot be computed: {error}")
+        return
+    yield from _account(c, part, cost, where)
+    yield _payments(c, part, cost, where)
+
+
+def _delta_check(stated: float, expected: arb, whole: float, where: str) -> Check:
+    right = bool(abs(arb(stated) - expected) <= expected * arb("1e-15"))
+    return Check(f"{where}, delta", right, f"{stated!r} is its part of {whole!r}")
+
+
+def _account(c: Certificate, part: PartRecord, cost: arb, where: str) -> Iterator[Check]:
+    """What one bound starts from and pays, and the bound itself."""
+    risk = _risk(c, part, where)
+    yield risk
+    if not risk.passed:
+        return
+    paid = nats(c, part, cost)
+    recorded = arb(part.penalty) + arb(part.confidence)
+    near = _SLACK * (1 + abs(paid))
+    right = bool(paid <= recorded * (1 + arb("1e-14")) + arb("1e-12")) and bool(recorded <= paid + near)
+    detail = f"recorded {part.penalty + part.confidence:.9f}, proved {float(paid.upper()):.9f}"
+    yield Check(f"{where}, nats", right, detail)
+    if part.bound >= 1.0 and METHODS[c.method].factor == 1:
+        yield Check(f"{where}, bound", True, "it promises nothing")
+        return
+    proved = bound_holds(c, part, cost, arb(part.bound))
+    yield Check(f"{where}, bound", proved, f"the theorem's value is {'' if proved else 'not '}at most {part.bound!r}")
+    if part.bound < 1.0 and paid < _FLOAT_LEVELS:
+        same = not bound_holds(c, part, cost, arb(part.bound) * (1 - _SLACK))
+        yield Check(
+            f"{where}, numbers", same, f"they give {'this bound' if same else 'a smaller bound: one was changed'}"
+        )
+
+
+def _risk(c: Certificate, part: PartRecord, where: str) -> Check:
+    """The statistics: errors that are counted, or numbers between 0 and 1 of which some say how they came about."""
+    method = METHODS[c.method]
+    right = len(part.risks) == method.n_risks and all(0.0 <= risk <= 1.0 for risk in part.risks)
+    if method.counts_errors:
+        counted = part.errors is not None and 0 <= part.errors <= part.n
+        right = right and counted and abs(part.risks[0] * part.n - (part.errors or 0)) < 1e-6
+        return Check(f"{where}, risk", right, f"{part.errors} errors in {part.n} rows, risk {part.risks!r}")
+    if method.predictor == RANDOM:
+        right = right and part.errors is None
+        if not FAMILIES[part.family].has_closed_form(c.loss, len(c.classes)):
+            # A limit from a simulation is no lower than that of one without an error.
+            right = right and part.risk_draws > 0 and part.risk_delta > 0
+            right = right and kl_limit_holds(0.0, -arb(part.risk_delta).log() / part.risk_draws, arb(part.risks[0]))
+    return Check(
+        f"{where}, risk", right, f"statistics {', '.join(map(repr, part.risks))}; the data are needed to recompute them"
+    )
+
+
+def _payments(c: Certificate, part: PartRecord, cost: arb, where: str) -> Check:
+    """The items of the bill: their sum, and what was paid for learning."""
+    cost = METHODS[c.method].multiple * cost
+    stated = _sum(tuple(payment.nats for payment in part.payments if payment.what in ("draw", "weights")))
+    rest = abs(_sum(tuple(payment.nats for payment in part.payments)) - arb(part.penalty) - arb(part.confidence))
+    tolerance = arb("1e-7") * (1 + abs(cost))
+    right = bool(abs(stated - cost) < tolerance) and bool(rest < tolerance)
+    return Check(f"{where}, payments", right, f"{float(stated):.6f} nats for what was learned, and they add up")
+
+
+def _average(c: Certificate, bound: float) -> Check:
+    """The bound on the average: the mean of the parts' bounds, or the paper's inverse of the means."""
+    try:
+        proved = average_holds(c, [learned(c, part) for part in c.parts], arb(bound))
+    except (ValueError, ZeroDivisionError) as error:
+        return Check("average", False, f"it cannot be computed: {error}")
+    return Check("average", proved, f"the theorem's value is {'' if proved else 'not '}at most {bound!r}")
+
+
+def _by_class(c: Certificate) -> Iterator[Check]:
+    """The bounds by class: that none is missing, that delta is divided among all, and each as the part's own."""
+    if not c.by_class:
+        return
+    part = c.deployed_part
+    kinds = ("error", "false alarm") if METHODS[c.method].counts_errors and len(c.classes) > 2 else ("error",)
+    named = [(entry.label, entry.kind) for entry in c.by_class]
+    right = named == [(label, kind) for label in c.classes for kind in kinds]
+    yield Check("by class", right, f"{len(named)} statements: {' and '.join(kinds)} of {len(c.classes)} classes")
+    rows = [entry.n for entry in c.by_class if entry.kind == "error"]
+    others = [part.n - entry.n for entry in c.by_class if entry.kind == "false alarm"]
+    right = sum(rows) == part.n and others in ([], rows)
+    yield Check("by class, rows", right, f"those of the classes are {sum(rows):,} of {part.n:,}")
+    if part.errors is not None:
+        errors = sum(entry.errors or 0 for entry in c.by_class if entry.kind == "error")
+        alarms = sum(entry.errors or 0 for entry in c.by_class if entry.kind == "false alarm")
+        # An error of the plurality is one class's false alarm; the half-weight loss counts no fewer.
+        right = errors == part.errors and (
+            kinds == ("error",) or alarms == errors or (c.loss == "half-weight" and alarms < errors)
+        )
+        yield Check("by class, errors", right, f"those of the classes are {errors:,} of {part.errors:,}")
+    try:
+        cost = learned(c, part)
+    except (ValueError, ZeroDivisionError):
+        return  # the part's own checks have said so
+    for entry in c.by_class:
+        yield from _statement(c, part, entry, cost)
+
+
+def _statement(c: Certificate, part: PartRecord, entry: ClassBound, cost: arb) -> Iterator[Check]:
+    where = f"{entry.kind}s, class {entry.label}"
+    yield _delta_check(entry.delta, arb(c.delta) / len(c.parts) / len(c.by_class), c.delta, where)
+    if not entry.n:
+        yield Check(f"{where}, bound", entry.bound >= 1.0, f"{entry.bound!r} without a row")
+    elif 0.0 <= entry.risk_delta < entry.delta:
+        yield from _account(c, _as_part(part, entry), cost, where)
+    else:
+        yield Check(f"{where}, risk", False, f"{entry.risk_delta!r} of {entry.delta!r} was spent on it")
+
+
+def _as_part(part: PartRecord, entry: ClassBound) -> PartRecord:
+    """The rows of a class, on which the same vote was certified."""
+    own = ("n", "errors", "risks", "delta", "risk_draws", "risk_delta", "confidence", "bound")
+    return replace(part, **{name: getattr(entry, name) for name in own})

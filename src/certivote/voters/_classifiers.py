@@ -1,0 +1,138 @@
+"""Any classifiers of the user's own, fitted or not."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import KFold
+from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from certivote.voters._base import OutOfSampleVotes, VoterSet
+from certivote.votes import Votes, build_votes
+
+__all__ = ["Classifiers", "seeded"]
+
+
+class Classifiers(VoterSet):
+    """A list of classifiers, one vote each.
+
+    Those that are fitted already vote as they are: they must not have seen the certification rows, which nothing can
+    check. The others are cloned, and the clones are fitted on the training rows.
+
+    Parameters
+    ----------
+    classifiers : list of scikit-learn classifiers
+        Pipelines included. They get the rows as they are given, data frames as data frames.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from certivote.voters import Classifiers
+    >>> Classifiers([LogisticRegression(), DecisionTreeClassifier()]).needs_training
+    True
+    >>> Classifiers([LogisticRegression().fit([[0.0], [1.0]], [0, 1])]).needs_training
+    False
+    """
+
+    keeps_frames = True
+
+    def __init__(self, classifiers: list[Any]):
+        self.classifiers = classifiers
+
+    @property
+    def input_checks(self) -> dict[str, Any]:
+        self._check()
+        tags = [get_tags(classifier).input_tags for classifier in self.classifiers]
+        return {
+            "dtype": None,
+            "accept_sparse": "csr" if all(tag.sparse for tag in tags) else False,
+            "ensure_all_finite": "allow-nan" if all(tag.allow_nan for tag in tags) else True,
+        }
+
+    def __sklearn_clone__(self) -> "Classifiers":
+        # A copy that forgot what the classifiers had learned would be another voter set.
+        return self
+
+    @property
+    def needs_training(self) -> bool:
+        return not all(_is_fitted(classifier) for classifier in self.classifiers)
+
+    def known_classes(self) -> list[Any]:
+        return [label for c in self.classifiers if _is_fitted(c) for label in c.classes_]
+
+    def _check(self) -> None:
+        if not isinstance(self.classifiers, Sequence) or isinstance(self.classifiers, str):
+            raise TypeError(f"Classifiers takes a list of classifiers; got {self.classifiers!r}.")
+        if not self.classifiers:
+            raise ValueError("voters is an empty list; give at least one classifier.")
+        for classifier in self.classifiers:
+            if not hasattr(classifier, "predict") or isinstance(classifier, type):
+                raise TypeError(f"Every voter must be a classifier with a predict method; got {classifier!r}.")
+
+    def fit(self, X: Any, y: NDArray[Any], classes: NDArray[Any], rng: np.random.Generator) -> "_FittedClassifiers":
+        self._check()
+        ready = [_is_fitted(classifier) for classifier in self.classifiers]
+        fitted = [c if done else seeded(c, rng).fit(X, y) for c, done in zip(self.classifiers, ready, strict=True)]
+        return _FittedClassifiers(fitted, ready, classes)
+
+
+class _FittedClassifiers:
+    def __init__(self, classifiers: list[Any], came_fitted: list[bool], classes: NDArray[Any]):
+        self.classifiers = classifiers
+        self._came_fitted = came_fitted
+        self.n_voters = len(classifiers)
+        self._classes = classes
+
+    def votes(self, X: Any) -> Votes:
+        return self._ballot([classifier.predict(X) for classifier in self.classifiers])
+
+    def only(self, voters: NDArray[np.intp]) -> "tuple[_FittedClassifiers, NDArray[np.intp]]":
+        kept = [self.classifiers[j] for j in voters], [self._came_fitted[j] for j in voters]
+        return _FittedClassifiers(*kept, self._classes), voters
+
+    def out_of_sample(self, X: Any, y: NDArray[Any], rows: NDArray[np.intp]) -> OutOfSampleVotes:
+        """Classifiers that came fitted just vote; of the others, copies are fitted without a third of the rows each."""
+        answers = [
+            c.predict(_safe_indexing(X, rows)) if done else _answers_unseen(c, X, self._classes[y])[rows]
+            for c, done in zip(self.classifiers, self._came_fitted, strict=True)
+        ]
+        return OutOfSampleVotes(self._ballot(answers), np.arange(self.n_voters))
+
+    def _ballot(self, answers: list[Any]) -> Votes:
+        codes = np.stack([np.searchsorted(self._classes, answer) for answer in answers], axis=1)
+        return build_votes(codes=codes, n_classes=len(self._classes))
+
+
+def _is_fitted(classifier: Any) -> bool:
+    try:
+        check_is_fitted(classifier)
+    except NotFittedError:
+        return False
+    return True
+
+
+def seeded(classifier: Any, rng: np.random.Generator) -> Any:
+    """A fresh copy, with a seed of its own wherever the user left one open."""
+    copy = clone(classifier)
+    seeds = {
+        name: int(rng.integers(2**31))
+        for name, value in sorted(copy.get_params(deep=True).items())
+        if (name == "random_state" or name.endswith("__random_state")) and value is None
+    }
+    return copy.set_params(**seeds)
+
+
+def _answers_unseen(classifier: Any, X: Any, y: NDArray[Any]) -> NDArray[Any]:
+    """The answer on every row of a copy that was fitted without it; where it would see one class only, that class."""
+    answers = y.copy()
+    for train, ask in KFold(min(3, len(y)), shuffle=True, random_state=0).split(y):
+        answers[ask] = y[train[0]]
+        if len(np.unique(y[train])) > 1:
+            copy = clone(classifier).fit(_safe_indexing(X, train), y[train])
+            answers[ask] = copy.predict(_safe_indexing(X, ask))
+    return answers

@@ -1,0 +1,131 @@
+"""Votes of decision stumps, stored by the bins of the features."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from certivote.votes._base import Array, LinearMap, table_digest
+
+__all__ = ["BinnedVotes"]
+
+
+class BinnedVotes:
+    """Votes of decision stumps between two classes: they depend on an example only through its bin in each feature.
+
+    The weight behind class 1 is a sum of one table entry per feature. The usual bin of a feature is left out of the
+    matrix and enters through a constant, so that memory and time follow the entries that differ from it.
+
+    Parameters
+    ----------
+    bins : array of shape (n_rows, n_features) of small integers
+        Number of thresholds of the feature that lie below the example, from 0 to ``n_thresholds``.
+    n_thresholds : int
+        Thresholds per feature. Voter ``(f, t, 0)`` gives class 1 above threshold ``t`` and class 0 elsewhere, voter
+        ``(f, t, 1)`` the opposite; voters are numbered in that order, the last index running fastest.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from certivote.votes import BinnedVotes
+    >>> votes = BinnedVotes(np.array([[0], [1], [2]]), n_thresholds=2)
+    >>> votes.masses(np.array([0.5, 0.0, 0.25, 0.25])).tolist()  # an example above both thresholds, in bin 2, is last
+    [[0.75, 0.25], [0.25, 0.75], [0.25, 0.75]]
+    """
+
+    n_classes = 2
+
+    def __init__(self, bins: NDArray[np.integer], n_thresholds: int):
+        self._bins = bins
+        self.n_rows, n_features = bins.shape
+        self._shape = (n_features, n_thresholds, 2)
+        self.n_voters = n_features * n_thresholds * 2
+
+    @classmethod
+    def join(cls, parts: "Sequence[BinnedVotes]") -> "BinnedVotes | None":
+        if len({part._shape[1] for part in parts}) != 1:
+            return None
+        return cls(np.concatenate([part._bins for part in parts], axis=1), parts[0]._shape[1])
+
+    def masses(self, weights: Array) -> Array:
+        return self.by_class().forward(weights)
+
+    def row_masses(self, weights: Array) -> Array:
+        # With weights of its own, every row would need a table of its own: its voters are looked at one by one.
+        above, below = np.moveaxis(weights.reshape(self.n_rows, *self._shape), -1, 0)
+        over = self._bins[:, :, None] > np.arange(self._shape[1])
+        one = np.where(over, above, below).sum(axis=(1, 2))
+        return np.stack([weights.sum(axis=1) - one, one], axis=1)
+
+    def by_class(self) -> LinearMap:
+        return _BinnedMasses(self._bins, self._shape)
+
+    def against(self, labels: NDArray[np.intp]) -> LinearMap:
+        return _BinnedWrong(_BinnedMasses(self._bins, self._shape), labels)
+
+    def take(self, rows: NDArray[np.intp]) -> "BinnedVotes":
+        return BinnedVotes(self._bins[rows], self._shape[1])
+
+    def digest(self) -> str:
+        return table_digest(self._bins, self._shape[1])
+
+
+class _BinnedMasses:
+    """Weights to the masses of both classes, by tables over the bins."""
+
+    def __init__(self, bins: NDArray[np.integer], shape: tuple[int, int, int]):
+        self._voters = shape
+        n_rows, n_features = bins.shape
+        n_bins = shape[1] + 1
+        counts = np.stack([np.bincount(bins[:, f], minlength=n_bins) for f in range(n_features)])
+        self._usual = counts.argmax(axis=1)
+        rows, features = np.nonzero(bins != self._usual)
+        columns = (features * n_bins + bins[rows, features]).astype(np.int32)
+        pointers = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n_rows))])
+        self._unusual = sparse.csr_array((np.ones(len(rows)), columns, pointers), shape=(n_rows, n_features * n_bins))
+        self._transpose = self._unusual.T
+
+    def _tables(self, weights: Array) -> Array:
+        """Weight behind class 1 in each bin of each feature."""
+        above, below = np.moveaxis(weights.reshape(self._voters), -1, 0)
+        table = np.zeros((self._voters[0], self._voters[1] + 1))
+        np.cumsum(above, axis=1, out=table[:, 1:])
+        table[:, :-1] += np.cumsum(below[:, ::-1], axis=1)[:, ::-1]
+        return table
+
+    def for_one(self, weights: Array) -> Array:
+        """Weight behind class 1 at each example."""
+        table = self._tables(weights)
+        usual = table[np.arange(len(table)), self._usual]
+        return self._unusual @ (table - usual[:, None]).ravel() + usual.sum()
+
+    def pull_one(self, gradient: Array) -> Array:
+        """Transpose of :meth:`for_one`."""
+        histogram = (self._transpose @ gradient).reshape(self._voters[0], -1)
+        histogram[np.arange(len(histogram)), self._usual] += gradient.sum() - histogram.sum(axis=1)
+        below = np.cumsum(histogram, axis=1)[:, :-1]
+        above = np.cumsum(histogram[:, ::-1], axis=1)[:, ::-1][:, 1:]
+        return np.stack([above, below], axis=-1).ravel()
+
+    def forward(self, weights: Array) -> Array:
+        one = self.for_one(weights)
+        return np.stack([weights.sum() - one, one], axis=1)
+
+    def adjoint(self, gradient: Array) -> Array:
+        return gradient[:, 0].sum() + self.pull_one(gradient[:, 1] - gradient[:, 0])
+
+
+class _BinnedWrong:
+    """Weights to wrong masses: the mass of class 1 where the label is 0, and the rest where it is 1."""
+
+    def __init__(self, masses: _BinnedMasses, labels: NDArray[np.intp]):
+        self._masses, self._positive = masses, labels == 1
+
+    def forward(self, weights: Array) -> Array:
+        one = self._masses.for_one(weights)
+        return np.where(self._positive, weights.sum() - one, one)
+
+    def adjoint(self, gradient: Array) -> Array:
+        signed = np.where(self._positive, -gradient, gradient)
+        return gradient[self._positive].sum() + self._masses.pull_one(signed)

@@ -1,0 +1,98 @@
+"""From what voters know to votes: the one place that chooses a storage."""
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from certivote.votes._base import Votes
+from certivote.votes._binned import BinnedVotes
+from certivote.votes._dense import DenseVotes
+from certivote.votes._joined import JoinedVotes
+from certivote.votes._soft import SoftVotes
+
+__all__ = ["build_votes", "join_votes"]
+
+
+class Storage(Votes, Protocol):
+    """What :func:`build_votes` and :func:`join_votes` ask of a storage beyond the votes themselves."""
+
+    def __init__(self, **table: Any):
+        """The table comes by the keyword under which the storage is registered."""
+
+    @classmethod
+    def join(cls, parts: Sequence[Any]) -> Votes | None:
+        """Votes that are all stored this way side by side; None if they cannot become one table."""
+
+
+STORAGES: dict[str, type[Storage]] = {"codes": DenseVotes, "fractions": SoftVotes, "bins": BinnedVotes}
+"""The storage of each kind of table, by the keyword that brings the table: a new storage is a file and a line here."""
+
+
+def build_votes(**table: Any) -> Votes:
+    """Votes from a table of what the voters say. Voters need no other way to build votes.
+
+    Parameters
+    ----------
+    codes : array of shape (n_rows, n_voters) of integers
+        The class of each vote, from 0 to ``n_classes - 1``; goes with ``n_classes``. See :class:`DenseVotes`.
+    fractions : array of shape (n_rows, n_voters, n_classes)
+        How each vote is divided among the classes. See :class:`SoftVotes`.
+    bins : array of shape (n_rows, n_features) of integers
+        The bin of each feature, for two classes; goes with ``n_thresholds``. See :class:`BinnedVotes`.
+    n_classes : int
+        With ``codes``.
+    n_thresholds : int
+        With ``bins``: thresholds per feature.
+
+    Returns
+    -------
+    Votes
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from certivote.votes import build_votes
+    >>> build_votes(codes=np.array([[0, 1, 1]]), n_classes=2).masses(np.array([0.5, 0.25, 0.25])).tolist()
+    [[0.5, 0.5]]
+    >>> build_votes(fractions=np.array([[[0.25, 0.75]]])).masses(np.array([1.0])).tolist()
+    [[0.25, 0.75]]
+    >>> build_votes(bins=np.array([[0], [2]]), n_thresholds=2).n_voters  # two thresholds, two polarities
+    4
+    """
+    kinds = [kind for kind in STORAGES if kind in table]
+    if len(kinds) != 1:
+        raise TypeError(f"build_votes takes one table of {', '.join(STORAGES)}; got {', '.join(kinds) or 'none'}.")
+    return STORAGES[kinds[0]](**table)
+
+
+def join_votes(parts: Sequence[Votes]) -> Votes:
+    """The votes of several groups of voters on the same rows, side by side.
+
+    Parameters
+    ----------
+    parts : sequence of Votes
+        On the same rows, among the same classes. Parts of one storage become one table of it.
+
+    Returns
+    -------
+    Votes
+        Voters are numbered through, part by part.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from certivote.votes import build_votes, join_votes
+    >>> trees = build_votes(codes=np.array([[0, 1]]), n_classes=2)
+    >>> stumps = build_votes(bins=np.array([[1]]), n_thresholds=1)
+    >>> join_votes([trees, stumps]).masses(np.array([0.5, 0.25, 0.125, 0.125])).tolist()
+    [[0.625, 0.375]]
+    """
+    shapes = {(part.n_rows, part.n_classes) for part in parts}
+    if len(shapes) != 1:
+        found = ", ".join(f"{rows} rows and {classes} classes" for rows, classes in sorted(shapes)) or "no parts"
+        raise ValueError(f"join_votes takes votes on the same rows among the same classes; got {found}.")
+    for storage in STORAGES.values():
+        if all(type(part) is storage for part in parts):
+            joined = storage.join(parts)
+            if joined is not None:
+                return joined
+    return JoinedVotes(parts)

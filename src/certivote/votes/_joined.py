@@ -1,0 +1,61 @@
+"""Votes of several storages side by side."""
+
+import hashlib
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certivote.votes._base import Array, LinearMap, Votes
+
+__all__ = ["JoinedVotes"]
+
+
+class JoinedVotes:
+    """Votes on the same rows that no one storage can hold, such as those of trees and of stumps: parts side by side.
+
+    Parameters
+    ----------
+    parts : sequence of Votes
+        Their voters are numbered through, part by part.
+    """
+
+    def __init__(self, parts: Sequence[Votes]):
+        self._parts = list(parts)
+        self._cuts = np.cumsum([part.n_voters for part in parts])[:-1]
+        self.n_rows, self.n_classes = parts[0].n_rows, parts[0].n_classes
+        self.n_voters = sum(part.n_voters for part in parts)
+
+    def masses(self, weights: Array) -> Array:
+        pieces = zip(self._parts, np.split(weights, self._cuts), strict=True)
+        return np.sum([part.masses(own) for part, own in pieces], axis=0)
+
+    def row_masses(self, weights: Array) -> Array:
+        pieces = zip(self._parts, np.split(weights, self._cuts, axis=1), strict=True)
+        return np.sum([part.row_masses(own) for part, own in pieces], axis=0)
+
+    def by_class(self) -> LinearMap:
+        return _Sum([part.by_class() for part in self._parts], self._cuts)
+
+    def against(self, labels: NDArray[np.intp]) -> LinearMap:
+        return _Sum([part.against(labels) for part in self._parts], self._cuts)
+
+    def take(self, rows: NDArray[np.intp]) -> "JoinedVotes":
+        return JoinedVotes([part.take(rows) for part in self._parts])
+
+    def digest(self) -> str:
+        return hashlib.sha256(repr([part.digest() for part in self._parts]).encode()).hexdigest()
+
+
+class _Sum:
+    """The sum of linear maps, each of a piece of the weights."""
+
+    def __init__(self, maps: list[LinearMap], cuts: NDArray[np.intp]):
+        self._maps, self._cuts = maps, cuts
+
+    def forward(self, weights: Array) -> Array:
+        pieces = zip(self._maps, np.split(weights, self._cuts), strict=True)
+        return np.sum([one.forward(own) for one, own in pieces], axis=0)
+
+    def adjoint(self, gradient: Array) -> Array:
+        return np.concatenate([one.adjoint(gradient) for one in self._maps])

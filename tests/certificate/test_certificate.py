@@ -1,0 +1,237 @@
+import dataclasses
+import json
+import math
+
+import numpy as np
+import pytest
+from auditor import assert_recomputable
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.ensemble import RandomForestClassifier
+
+from certivote import Certificate, CertifiedVoteClassifier
+from certivote.certificate import SCHEMA_VERSION
+from certivote.present import percent_up
+from certivote.voters import Forest, Stumps
+
+FOREST = Forest(RandomForestClassifier(n_estimators=20))
+
+
+def certificate(method="dis-r", split="single", **parameters):
+    X, y = load_breast_cancer(return_X_y=True)
+    known = [(0.0, 10.0 ** math.ceil(math.log10(high))) for high in X.max(axis=0)]
+    voters = Stumps(n_thresholds=3, ranges=known if split == "none" else None)
+    clf = CertifiedVoteClassifier(method, voters, split, random_state=0, **parameters)
+    return clf.fit(X, y).certificate_
+
+
+PAPER = {"prior": 0.5, "constant": "paper"}
+GIVEN = [
+    ("dis-r", "none", PAPER),
+    ("dis-v", "single", PAPER),
+    ("dis-r", "cross", PAPER),
+    ("dis-v", "cross", PAPER),
+    ("dis-b", "single", {}),
+    ("dis-r", "none", {"n_draws": 3}),
+    ("dis-v", "cross", {"renyi_order": [1.2, 2.0]}),
+    ("dis-b", 3, {"n_draws": 2, "price_list": [[4.0, 0.5], [30.0, 0.3]]}),
+    ("dis-r", 3, {}),
+]
+
+
+@pytest.fixture(scope="module", params=GIVEN, ids=lambda given: f"{given[0]}-{given[1]}-{'-'.join(given[2])}")
+def any_certificate(request):
+    method, split, parameters = request.param
+    return certificate(method, split, tau=0.3, **parameters)
+
+
+def test_a_stranger_can_recompute_the_bound_from_the_json(any_certificate):
+    assert_recomputable(any_certificate)
+    if any_certificate.average_bound is not None:
+        assert any_certificate.bound <= any_certificate.average_bound
+
+
+def test_json_round_trips_exactly(any_certificate):
+    assert Certificate.from_json(any_certificate.to_json()) == any_certificate
+    assert Certificate.from_json(any_certificate.to_json()).to_json() == any_certificate.to_json()
+
+
+def test_json_holds_what_is_promised(any_certificate):
+    record = json.loads(any_certificate.to_json())
+    promised = [
+        "schema_version",
+        "method",
+        "theorem",
+        "loss",
+        "split",
+        "delta",
+        "bound",
+        "vacuous",
+        "assumptions",
+        "parts",
+        "average_weights",
+        "renyi_order",
+        "renyi_orders",
+        "n_draws",
+        "price_atoms",
+        "price_scales",
+        "hyper_prior",
+        "choices",
+        "by_class",
+    ]
+    assert set(promised) <= record.keys()
+    named = {"n", "errors", "alpha", "beta", "log_weights", "prior_weight", "renyi_order", "draw", "payments"}
+    named |= {"family", "n_voters", "certification_digest", "training_digest", "training_rows", "duplicates"}
+    assert all(named <= part.keys() for part in record["parts"])
+    assert record["schema_version"] == SCHEMA_VERSION == 4
+    assert all(isinstance(sentence, str) and sentence.endswith(".") for sentence in record["assumptions"])
+    assert len(record["parts"]) == {"cross": 2, "3": 3}.get(record["split"], 1)
+
+
+def test_a_certificate_cannot_be_changed(any_certificate):
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        any_certificate.bound = 0.0
+
+
+def test_a_part_is_shown_without_thousands_of_weights(any_certificate):
+    for part in any_certificate.parts:
+        assert f"bound={part.bound}" in repr(part)
+        assert "alpha" not in repr(part)
+        assert len(repr(part)) < 2000
+
+
+def test_text_states_the_promise_rounded_up(any_certificate):
+    text = str(any_certificate)
+    assert text.startswith("With 95 % confidence, this classifier is wrong on at most ")
+    assert percent_up(any_certificate.bound) in text
+    proof = {"dis-r": "Theorem 6", "dis-v": "Theorem 7", "dis-b": "Occam's hammer with the binomial tail"}
+    assert f"{any_certificate.method}, {proof[any_certificate.method]}" in text
+
+
+def test_text_states_what_was_paid(any_certificate):
+    part = any_certificate.parts[any_certificate.deployed]
+    (line,) = (line for line in str(any_certificate).splitlines() if line.startswith("  paid "))
+    assert line.split("paid")[1].strip().startswith(f"{part.penalty + part.confidence:.2f} nats: ")
+    for payment in part.payments:
+        assert (f"{payment.what} {payment.nats:.2f}" in line) == (payment.nats != 0)
+    draws = f"the best of {any_certificate.n_draws}, each paid for"
+    assert (draws in str(any_certificate)) == (any_certificate.n_draws > 1)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.0493, "4.93 %"), (0.04930000001, "4.94 %"), (0.0, "0.00 %"), (1.0, "100.00 %"), (0.1 + 0.2, "30.01 %")],
+)
+def test_percentages_are_rounded_up(value, text):
+    assert percent_up(value) == text
+
+
+def test_a_bound_no_better_than_guessing_says_so():
+    X, y = load_iris(return_X_y=True)
+    with pytest.warns(UserWarning, match="No training row has class 0"):
+        text = str(CertifiedVoteClassifier(voters=FOREST, random_state=0).fit(X[::15], y[::15]).certificate_)
+    assert "no better than guessing among 3 classes" in " ".join(text.split())
+
+
+def test_vacuous_certificates_say_so():
+    source = certificate()
+    assert "promises nothing" in str(dataclasses.replace(source, bound=1.0, vacuous=True))
+    assert not source.vacuous
+
+
+@pytest.mark.parametrize("method", ["dis-b", "dis-r"])
+def test_half_weight_bound_is_never_below_plurality_for_the_same_vote(method):
+    # Two classes: the same trained vote, and equal errors up to ties.
+    same = {"voters": FOREST, "random_state": 3, "split": "single"}
+    X, y = load_breast_cancer(return_X_y=True)
+    bounds = [
+        CertifiedVoteClassifier(method, loss=loss, **same).fit(X, y).certificate_.bound
+        for loss in ("plurality", "half-weight")
+    ]
+    assert bounds[0] <= bounds[1]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda record: record.update(schema_version=99), "schema version 99"),
+        (lambda record: record.update(schema_version=5), "schema version 5; this certivote reads versions 1 to 4"),
+        (lambda record: record.update(schema_version=0), "schema version 0"),
+        (lambda record: record["parts"][0].pop("payments"), r"parts\[0\] lacks payments"),
+        (lambda record: record["parts"][0].update(payments=[3]), r"parts\[0\].payments\[0\] must be an object"),
+        (lambda record: record.pop("n_draws"), "lacks n_draws"),
+        (lambda record: record.pop("schema_version"), "no schema_version"),
+        (lambda record: record.pop("bound"), "lacks bound"),
+        (lambda record: record.update(colour="red"), "has unknown colour"),
+        (lambda record: record.update(parts={}), "'parts' must be a list"),
+        (lambda record: record.update(parts=[3]), r"parts\[0\] must be an object"),
+        (lambda record: record["parts"][0].pop("n"), r"parts\[0\] lacks n"),
+        (lambda record: record["parts"][0].update(n="many"), r"parts\[0\].n must be of type int"),
+        (lambda record: record["parts"][0].update(n=True), r"parts\[0\].n must be of type int"),
+        (lambda record: record["parts"][0].update(alpha=3), r"parts\[0\].alpha must be a list"),
+        (lambda record: record["parts"][0].update(alpha=["x"]), r"parts\[0\].alpha\[0\] must be of type float"),
+        (lambda record: record.update(bound=None), "bound must be of type float"),
+        (lambda record: record.update(bound=-0.1), "certificate.bound is -0.1, which is out of its range"),
+        (lambda record: record.update(bound=10**400), "bound must be of type float"),
+        (lambda record: record.update(delta=1.0), "certificate.delta is 1.0, which is out of its range"),
+        (lambda record: record.update(deployed=1), "deployed is 1, but there are 1 parts"),
+        (lambda record: record.update(parts=[]), "'parts' must be a list of at least one"),
+        (lambda record: record.update(certified="the best vote"), "certified must be one of the drawn vote"),
+        (lambda record: record.update(certified=["the drawn vote"]), "certified must be one of the drawn vote"),
+        (lambda record: record.update(method="magic"), "certificate.method must be one of dis-b"),
+        (lambda record: record["parts"][0].update(alpha=[]), r"parts\[0\].alpha must hold a number that is not 0"),
+        (lambda record: record["parts"][0].update(family="beta"), r"parts\[0\].family must be one of dirichlet"),
+        (lambda record: record["parts"][0].update(n_voters=0), r"parts\[0\].n_voters is 0, which is out of"),
+        (lambda record: record["parts"][0]["beta"].__setitem__(0, -1.0), r"beta\[0\] is -1.0, which is out of"),
+        (lambda record: record["parts"][0].update(n=0), r"parts\[0\].n must be at least 1; got 0"),
+        (lambda record: record["parts"][0].update(errors=10**6), r"parts\[0\] has 1000000 errors in 284 rows|in 285"),
+        (lambda record: record["parts"][0].update(errors=-1), r"parts\[0\].errors is -1, which is out of its range"),
+        (lambda record: record["parts"][0].update(risks=[1.5]), r"parts\[0\].risks\[0\] is 1.5, which is out of"),
+        (lambda record: record["parts"][0].update(risks=[]), r"parts\[0\].risks is empty"),
+        (lambda record: record["parts"][0].update(prior_weight=0), r"prior_weight is 0.0, which is out of"),
+        (lambda record: record["by_class"][0].update(kind="luck"), r"by_class\[0\].kind must be one of error"),
+        (lambda record: record["by_class"][1].update(bound=-1), r"by_class\[1\].bound is -1.0"),
+        (lambda record: record["by_class"][1].pop("n"), r"by_class\[1\] lacks n"),
+        (lambda record: record["by_class"][1].update(errors=10**5), r"by_class\[1\] has 100000 errors"),
+    ],
+)
+def test_a_damaged_certificate_is_refused_with_a_reason(change, message):
+    record = json.loads(certificate().to_json())
+    change(record)
+    with pytest.raises(ValueError, match=message):
+        Certificate.from_json(json.dumps(record))
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999", "-1e999", "9" * 5000])
+def test_what_is_no_number_is_refused(number):
+    made = certificate()
+    text = made.to_json().replace(f'"bound": {made.bound!r}', f'"bound": {number}', 1)
+    assert text != made.to_json()
+    with pytest.raises(ValueError, match="Not a certificate"):
+        Certificate.from_json(text)
+
+
+def test_json_that_is_too_deep_or_too_long_is_refused(monkeypatch):
+    with pytest.raises(ValueError, match="nested too deeply"):
+        Certificate.from_json("[" * 200_000 + "]" * 200_000)
+    with pytest.raises(ValueError, match="nested too deeply"):
+        Certificate.from_json('{"a":' * 200_000 + "1" + "}" * 200_000)
+    monkeypatch.setattr("certivote.certificate._json._LONGEST", 100)
+    with pytest.raises(ValueError, match="at most 100 are read"):
+        Certificate.from_json(certificate().to_json())
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "3", "null"])
+def test_other_text_is_refused(text):
+    with pytest.raises(ValueError, match="Not a certificate"):
+        Certificate.from_json(text)
+
+
+def test_duplicates_are_stated():
+    X, y = load_breast_cancer(return_X_y=True)
+    X, y = np.repeat(X, 2, axis=0), np.repeat(y, 2)
+    made = CertifiedVoteClassifier("dis-r", FOREST, random_state=0).fit(X, y).certificate_
+    part = made.parts[0]
+    assert part.duplicates > 0
+    assert part.duplicates_of_training_rows > 0
+    assert part.n == 569
+    assert f"{part.duplicates:,} certification rows equal an earlier one" in str(made)

@@ -1,0 +1,224 @@
+"""Certificates that earlier versions wrote: read, shown, written again and proved."""
+
+import dataclasses
+import json
+import math
+from pathlib import Path
+
+import pytest
+from auditor import assert_recomputable
+from sklearn.datasets import load_breast_cancer
+
+from certivote import Certificate, CertifiedVoteClassifier, verify
+from certivote.present import percent_up
+from certivote.voters import Stumps
+
+FILES = sorted(Path(__file__).parent.glob("certificate_version_*.json"))
+OLD_NAMES = {
+    "average_weights": "shares",
+    "renyi_order": "order",
+    "renyi_orders": "orders",
+    "price_atoms": "gamma_atoms",
+    "price_scales": "gamma_scales",
+    "hyper_prior": "prior",
+}
+OLD_NAMES_IN_PARTS = {
+    "family": "distribution",
+    "renyi_order": "order",
+    "certification_digest": "certified_digest",
+    "training_digest": "teaching_digest",
+    "training_rows": "teaching_rows",
+    "duplicates": "copies",
+    "duplicates_of_training_rows": "copies_of_teaching_rows",
+}
+DIGESTS = {"certified_digest", "teaching_digest", "votes_digest"}
+SINCE_2 = {"orders", "n_draws", "gamma_atoms", "gamma_scales", "prior", "choices"}
+SINCE_2_IN_PARTS = {"payments", "prior_weight", "order", "draw", *DIGESTS}
+
+
+def without(record, names):
+    return {name: value for name, value in record.items() if name not in names}
+
+
+def as_version_3(made):
+    """What the third schema would have written."""
+    record = json.loads(made.to_json())
+    parts = [
+        {OLD_NAMES_IN_PARTS.get(name, name): value for name, value in part.items() if name != "n_voters"}
+        for part in record["parts"]
+    ]
+    renamed = {OLD_NAMES.get(name, name): value for name, value in record.items()}
+    return {**renamed, "schema_version": 3, "parts": parts}
+
+
+def as_version_2(made):
+    """There were no bounds by class."""
+    return {**without(as_version_3(made), {"by_class"}), "schema_version": 2}
+
+
+def as_version_1(made):
+    """There was one hyper-prior, one order, one draw, and no digests."""
+    record = as_version_2(made)
+    parts = [without(part, SINCE_2_IN_PARTS) for part in record["parts"]]
+    return {**without(record, SINCE_2), "schema_version": 1, "parts": parts}
+
+
+WRITERS = {1: as_version_1, 2: as_version_2, 3: as_version_3}
+
+
+def certificate(method="dis-r", split="single", **parameters):
+    X, y = load_breast_cancer(return_X_y=True)
+    known = [(0.0, 10.0 ** math.ceil(math.log10(high))) for high in X.max(axis=0)]
+    voters = Stumps(n_thresholds=3, ranges=known if split == "none" else None)
+    return CertifiedVoteClassifier(method, voters, split, random_state=0, **parameters).fit(X, y).certificate_
+
+
+def failed(read):
+    return [str(check) for check in verify(read) if not check.passed]
+
+
+# Files as they were written
+
+
+def test_there_are_files_of_the_versions_that_were_released():
+    versions = [json.loads(path.read_text())["schema_version"] for path in FILES]
+    assert sorted(versions) == [1, 3, 3, 3]
+    assert {json.loads(path.read_text())["method"] for path in FILES} == {"dis-v", "dis-b", "smv-mc"}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_a_file_of_an_earlier_version_is_read_written_and_proved(path):
+    text = path.read_text()
+    record = json.loads(text)
+    version = record["schema_version"]
+    assert path.stem.startswith(f"certificate_version_{version}")
+    read = Certificate.from_json(text)
+    assert read.schema_version == 4
+    assert WRITERS[version](read) == record
+    again = Certificate.from_json(read.to_json())
+    assert again == read
+    assert again.to_json() == read.to_json()
+    assert [part.n_voters for part in read.parts] == [len(part["alpha"]) for part in record["parts"]]
+    assert percent_up(record["bound"]) in str(read)
+    assert_recomputable(read)
+    checks = verify(read)
+    assert checks
+    assert failed(read) == []
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_an_altered_file_of_an_earlier_version_is_caught(path):
+    record = json.loads(path.read_text())
+    record["parts"][record["deployed"]]["bound"] *= 0.9
+    record["bound"] *= 0.9
+    assert failed(Certificate.from_json(json.dumps(record))) != []
+
+
+@pytest.mark.parametrize("path", [path for path in FILES if "version_3" in path.stem], ids=lambda path: path.stem)
+def test_fields_that_were_renamed_keep_what_they_hold(path):
+    record = json.loads(path.read_text())
+    read = json.loads(Certificate.from_json(path.read_text()).to_json())
+    for new, old in OLD_NAMES.items():
+        assert read[new] == record[old]
+        assert old not in read
+    for part, before in zip(read["parts"], record["parts"], strict=True):
+        for new, old in OLD_NAMES_IN_PARTS.items():
+            assert part[new] == before[old]
+            assert old not in part
+    assert read["by_class"] == record["by_class"] != []
+    assert without(read, {*OLD_NAMES, "parts", "schema_version"}) == without(
+        record, {*OLD_NAMES.values(), "parts", "schema_version"}
+    )
+
+
+@pytest.mark.parametrize("path", [path for path in FILES if "version_3" in path.stem], ids=lambda path: path.stem)
+def test_without_bounds_by_class_it_is_one_of_the_second_schema(path):
+    whole = Certificate.from_json(path.read_text())
+    read = Certificate.from_json(json.dumps(as_version_2(whole)))
+    assert read == dataclasses.replace(whole, by_class=())
+    assert failed(read) == []
+    assert "by class" in str(whole)
+    assert "by class" not in str(read)
+
+
+def test_a_certificate_that_version_0_1_wrote_is_still_read():
+    text = Path(__file__).with_name("certificate_version_1.json").read_text()
+    record = json.loads(text)
+    assert record["schema_version"] == 1
+    assert not {*SINCE_2, "by_class"} & record.keys()
+    read = Certificate.from_json(text)
+    assert as_version_1(read) == record
+    assert read.renyi_orders == (1.5,)
+    assert {part.renyi_order for part in read.parts} == {1.5}
+    assert {part.prior_weight for part in read.parts} == {1.0}
+    assert {part.family for part in read.parts} == {"dirichlet"}
+    digests = ("certification_digest", "training_digest", "votes_digest")
+    assert {getattr(part, name) for part in read.parts for name in digests} == {""}
+    assert percent_up(record["bound"]) in str(read)
+    assert_recomputable(read)
+
+
+# What earlier versions would have written
+
+
+@pytest.mark.parametrize(
+    ("method", "split", "parameters"),
+    [
+        ("dis-b", "single", {}),
+        ("dis-v", "cross", {"renyi_order": [1.2, 2.0], "tau": 0.3}),
+        ("dis-r", 3, {"n_draws": 2}),
+        ("c-bound", "none", {}),
+        ("holdout", "single", {}),
+    ],
+)
+def test_the_third_schema_is_still_read(method, split, parameters):
+    made = certificate(method, split, **parameters)
+    record = as_version_3(made)
+    assert record.keys() ^ json.loads(made.to_json()).keys() == {*OLD_NAMES, *OLD_NAMES.values()}
+    read = Certificate.from_json(json.dumps(record))
+    assert read == made
+    assert_recomputable(read)
+
+
+def test_the_second_schema_is_still_read():
+    made = certificate("dis-b")
+    read = Certificate.from_json(json.dumps(as_version_2(made)))
+    assert read == dataclasses.replace(made, by_class=())
+    assert "by class" in str(made)
+    assert "by class" not in str(read)
+
+
+@pytest.mark.parametrize(("method", "split"), [("dis-r", "none"), ("dis-v", "cross"), ("smv-exact", "single")])
+def test_the_first_schema_is_still_read(method, split):
+    made = certificate(method, split, prior=0.5, constant="paper")
+    record = as_version_1(made)
+    read = Certificate.from_json(json.dumps(record))
+    assert (read.schema_version, read.n_draws, read.price_atoms, read.price_scales, read.choices) == (4, 1, (), (), ())
+    assert read.renyi_orders == made.renyi_orders
+    again = as_version_1(read)
+    assert again == record
+    assert_recomputable(read)
+    assert failed(read) == []
+    assert Certificate.from_json(read.to_json()) == read
+
+
+@pytest.mark.parametrize("version", WRITERS)
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda record: record.pop("bound"), "lacks bound"),
+        (lambda record: record.pop("shares"), "lacks average_weights"),
+        (lambda record: record.update(parts=[3]), "'parts' must hold objects"),
+        (lambda record: record["parts"][0].pop("penalty"), r"parts\[0\] lacks penalty"),
+        (lambda record: record["parts"][0].pop("distribution"), r"parts\[0\] lacks family"),
+        (lambda record: record["parts"][0].pop("alpha"), r"parts\[0\] lacks alpha"),
+        (lambda record: record["parts"][0].update(alpha=3), r"parts\[0\].n_voters must be of type int|alpha must be"),
+        (lambda record: record["parts"][0].update(n="many"), r"parts\[0\].n must be of type int"),
+        (lambda record: record["parts"][0].update(distribution="beta"), r"parts\[0\].family must be one of dirichlet"),
+    ],
+)
+def test_a_damaged_certificate_of_an_earlier_schema_is_refused_with_a_reason(change, message, version):
+    record = WRITERS[version](certificate("dis-r"))
+    change(record)
+    with pytest.raises(ValueError, match=message):
+        Certificate.from_json(json.dumps(record))

@@ -1,0 +1,91 @@
+"""``certivote verify``, and models written by ``certivote fit``."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from certivote import load
+from certivote.cli import app
+
+run = CliRunner().invoke
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A CSV file, and what ``fit`` makes of it."""
+    folder = tmp_path_factory.mktemp("verify")
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3)).round(3)
+    labels = np.where(X[:, 0] + 0.3 * rng.normal(size=300) > 0, "ill", "well")
+    lines = ["a,b,c,state", *(f"{a},{b},{c},{label}" for (a, b, c), label in zip(X.tolist(), labels, strict=True))]
+    (folder / "data.csv").write_text("\n".join(lines) + "\n")
+    command = ["fit", str(folder / "data.csv"), "--target", "state", "--method", "dis-b", "--voters", "forest"]
+    result = run(app, [*command, "--out", str(folder / "c.json"), "--model", str(folder / "m.certivote")])
+    assert result.exit_code == 0, result.output
+    return folder
+
+
+def everything(folder):
+    data = ["--data", str(folder / "data.csv"), "--target", "state"]
+    return ["verify", str(folder / "c.json"), "--model", str(folder / "m.certivote"), *data]
+
+
+def test_the_record_alone(folder):
+    result = run(app, ["verify", str(folder / "c.json")])
+    assert result.exit_code == 0
+    assert "FAIL" not in result.output
+    assert "is proved" in result.output
+
+
+def test_record_model_and_data(folder):
+    result = run(app, everything(folder))
+    assert result.exit_code == 0
+    for what in ("weights", "parts", "certification rows", "training rows", "voters", "errors"):
+        assert f"ok    {what}:" in result.output
+
+
+def test_the_model_predicts(folder):
+    model = load(folder / "m.certivote")
+    assert set(model.predict(pd.DataFrame(np.zeros((2, 3)), columns=["a", "b", "c"]))) <= {"ill", "well"}
+
+
+def test_a_changed_number_fails(folder, tmp_path):
+    record = json.loads((folder / "c.json").read_text())
+    record["bound"] *= 0.9
+    (tmp_path / "c.json").write_text(json.dumps(record))
+    result = run(app, ["verify", str(tmp_path / "c.json")])
+    assert result.exit_code == 1
+    assert "FAIL  bound" in result.output
+    assert "do not rely" in result.output
+
+
+def test_other_data_fail(folder, tmp_path):
+    lines = (folder / "data.csv").read_text().splitlines()
+    other = tmp_path / "data.csv"
+    other.write_text("\n".join([lines[0], *reversed(lines[1:])]) + "\n")
+    result = run(app, [*everything(folder)[:-3], str(other), "--target", "state"])
+    assert result.exit_code == 1
+    assert "FAIL  certification rows" in result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nothing.json"], "nothing.json"),
+        (["{c}", "--data", "{data}"], "--data, --target"),
+        (["{c}", "--data", "{data}", "--target", "state"], "--model"),
+        (["{data}"], "Not a certificate"),
+        (["{c}", "--model", "{data}"], "not a certivote model"),
+        (["{c}", "--model", "{m}", "--data", "{data}", "--target", "stat"], "did you mean 'state'"),
+    ],
+)
+def test_what_cannot_be_verified_ends_in_one_line(folder, arguments, message):
+    places = {"c": folder / "c.json", "m": folder / "m.certivote", "data": folder / "data.csv"}
+    result = run(app, ["verify", *(argument.format(**places) for argument in arguments)])
+    assert result.exit_code == 1
+    assert message in result.output
+    assert len(result.output.strip().splitlines()) == 1
+    assert "Traceback" not in result.output

@@ -1,0 +1,78 @@
+"""The words that users read: one vocabulary in text, card and report, and nothing decided by a name."""
+
+import ast
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from fits import fitted
+from reports import KINDS, certificate
+
+import certivote.present
+from certivote.present import certificate_card, certificate_text
+from certivote.theory.families import FAMILIES
+from certivote.theory.methods import METHODS
+from certivote.theory.predictors import PREDICTORS
+
+SOURCE = Path(certivote.present.__file__).parent
+OURS = re.compile(r"\b(teach\w*|taught|cop(y|ies)|certified rows?|equal voters|a line a|a row a)\b", re.IGNORECASE)
+
+
+def own_words(made):
+    """The certificate without the sentences that it brings: an old one has its own words."""
+    parts = tuple(replace(part, duplicates=3, duplicates_of_training_rows=2) for part in made.parts)
+    return replace(made, parts=parts, hyper_prior="given", choices=(), remarks=(), assumptions=())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_users_read_one_vocabulary(kind, tmp_path):
+    made = own_words(certificate(kind))
+    path = tmp_path / "report.html"
+    made.report(path)
+    page = path.read_text(encoding="utf-8")
+    for text in (certificate_text(made), certificate_card(made), page[page.index("<body>") :]):
+        assert not OURS.search(text), OURS.search(text)
+        assert "certification rows" in text
+
+
+def test_terms_are_explained_where_they_first_appear(tmp_path):
+    path = tmp_path / "report.html"
+    fitted("dis-r", prior="auto").certificate_.report(path)
+    page = path.read_text(encoding="utf-8")
+    page = page[page.index('id="glance"') :]
+    for term, explanation in (
+        (r"\bdraws?\b", "a draw is the random choice of the weights"),
+        (r"\bnats\b", "nats (natural logarithms of probabilities"),
+        (r"[Hh]yper-prior", "the hyper-prior, that is, from what was assumed about the weights"),
+        (r"effective number", "how many voters of equal weight would be as concentrated"),
+    ):
+        assert abs(page.index(explanation) - re.search(term, page).start()) < 200
+
+
+def test_facts_have_their_names():
+    made = fitted("dis-b").certificate_
+    part = made.deployed_part
+    lines = {line[2:20].strip(): line for line in str(made).split("\n\n")[1].splitlines()}
+    assert f"{part.n_voters:,}, trained on {part.training_rows:,} rows; split: single" in lines["voters"]
+    assert f"{part.errors} of {part.n} certification rows" in lines["observed errors"]
+    assert "no certification row equals another one or a training row" in lines["duplicates"]
+    assert made.hyper_prior in lines["hyper-prior"]
+    found = own_words(made)
+    assert "3 certification rows equal an earlier one, 2 equal a training row (all are counted)" in str(found)
+
+
+@pytest.mark.parametrize(("errors", "words"), [(0, "0 errors"), (1, "1 error)"), (2, "2 errors")])
+def test_one_error_is_not_plural(errors, words):
+    made = fitted("dis-b").certificate_
+    part = replace(made.deployed_part, holdout_errors=errors)
+    assert f"({words}" in str(replace(made, parts=(part,)))
+
+
+def test_nothing_is_decided_by_the_name_of_a_method():
+    names = {*METHODS, *PREDICTORS, *FAMILIES}
+    for path in SOURCE.rglob("*.py"):
+        constants = {node.value for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Constant)}
+        assert not names & constants, path
+    page = (SOURCE / "report" / "page.html.jinja").read_text()
+    assert not [name for name in names if f'"{name}"' in page or f"'{name}'" in page]

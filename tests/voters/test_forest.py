@@ -1,0 +1,42 @@
+"""Forests: one vote per tree."""
+
+import numpy as np
+import pytest
+from ballots import votes_matrix
+from scipy import sparse
+from sklearn.datasets import load_iris
+from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
+
+from certivote.voters import Forest
+
+
+def rng(seed=0):
+    return np.random.default_rng(seed)
+
+
+@pytest.mark.parametrize("kind", [RandomForestClassifier, ExtraTreesClassifier])
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
+def test_each_tree_votes_as_it_predicts(kind, convert):
+    X, y = load_iris(return_X_y=True)
+    labels = np.array(["a", "b", "c"])[y]
+    keep = y != 1  # the voters see two of the three classes
+    forest = kind(n_estimators=7, min_samples_leaf=5, max_depth=3)
+    fitted = Forest(forest).fit(convert(X)[keep], labels[keep], np.array(["a", "b", "c"]), rng())
+    expected = [tree.predict(X.astype(np.float32)).astype(int) for tree in fitted.forest.estimators_]
+    seen = np.array([0, 2])  # codes of the classes the trees know
+    assert np.array_equal(votes_matrix(fitted, convert(X), 3), seen[np.array(expected).T])
+
+
+def test_a_forest_follows_the_seed_unless_it_has_its_own():
+    X, y = load_iris(return_X_y=True)
+    classes = np.arange(3)
+
+    def thresholds(forest, seed):
+        return Forest(forest).fit(X, y, classes, rng(seed)).forest.estimators_[0].tree_.threshold.tolist()
+
+    free = RandomForestClassifier(n_estimators=2)
+    assert thresholds(free, 0) == thresholds(free, 0)
+    assert thresholds(free, 0) != thresholds(free, 1)
+    fixed = RandomForestClassifier(n_estimators=2, random_state=5)
+    assert thresholds(fixed, 0) == thresholds(fixed, 1)
+    assert free.random_state is None

@@ -1,0 +1,192 @@
+"""The mixed vote: out-of-sample votes of all its members, and rows and labels of every kind."""
+
+import numpy as np
+import pytest
+from ballots import codes_of, fractions_of
+from sklearn.base import clone
+
+from certivote import CertifiedVoteClassifier, load
+from certivote.pipeline._weigh import informed_weights
+from certivote.voters import Mixed, _mixed, resolve_voters
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+
+def rng(seed=0):
+    return np.random.default_rng(seed)
+
+
+def noise(n=150, n_classes=2, seed=0):
+    source = rng(seed)
+    return source.normal(size=(n, 4)), source.integers(n_classes, size=n)
+
+
+def learnable(n=80, seed=0):
+    source = rng(seed)
+    X = source.normal(size=(n, 4))
+    return X, (X[:, 0] + 0.3 * source.normal(size=n) > 0).astype(int)
+
+
+def accuracies(fractions, labels):
+    """Of each group."""
+    return np.mean(fractions.argmax(axis=2) == labels[:, None], axis=0)
+
+
+@pytest.fixture(scope="module")
+def of_noise():
+    X, y = noise()
+    return X, y, Mixed().fit(X, y, np.array([0, 1]), rng())
+
+
+def test_no_group_votes_out_of_sample_on_what_it_has_seen(of_noise):
+    X, y, fitted = of_noise
+    out_of_sample = fitted.out_of_sample(X, y, np.arange(150))
+    assert np.all(accuracies(fractions_of(out_of_sample.votes), y) < 0.68)
+    np.testing.assert_allclose(fractions_of(out_of_sample.votes).sum(axis=2), 1.0)
+    codes = codes_of(fitted.votes(X))
+    # The trees of the first forest and the nearest neighbour, asked about what they know.
+    assert np.mean((codes[:, :100].mean(axis=1) > 0.5) == y) > 0.95
+    assert np.any(np.mean(codes[:, -3:] == y[:, None], axis=0) == 1.0)
+
+
+def test_groups_are_numbered_as_the_voters_are(of_noise):
+    X, y, fitted = of_noise
+    rows = np.arange(40)
+    out_of_sample = fitted.out_of_sample(X, y, rows)
+    codes = codes_of(fitted.votes(X))
+    groups = out_of_sample.groups
+    assert codes.shape == (150, fitted.n_voters)
+    assert len(groups) == fitted.n_voters
+    assert sorted(set(groups)) == list(range(out_of_sample.votes.n_voters))
+    first_voter, first_group = 0, 0
+    for forest in fitted.forests:
+        own = slice(first_voter, first_voter + forest.n_voters)
+        assert np.all(groups[own] == first_group)
+        assert np.array_equal(codes[:, own], codes_of(forest.votes(X)))
+        fractions = fractions_of(forest.out_of_sample(X, y, rows).votes)[:, 0]
+        assert np.array_equal(fractions_of(out_of_sample.votes)[:, first_group], fractions)
+        first_voter, first_group = own.stop, first_group + 1
+    for member in fitted.members:
+        votes = member.votes(X)
+        own = slice(first_voter, first_voter + votes.shape[1])
+        assert np.array_equal(codes[:, own], votes)
+        assert np.array_equal(groups[own], first_group + member.groups)
+        kinds = slice(first_group, first_group + member.n_groups)
+        assert np.array_equal(fractions_of(out_of_sample.votes)[:, kinds], member.out_of_sample(X, rows, 2))
+        first_voter, first_group = own.stop, kinds.stop
+    assert first_voter == fitted.n_voters
+
+
+def test_informed_weights_of_a_mixed_vote(of_noise):
+    X, y, fitted = of_noise
+    weights = informed_weights(fitted, X, y, "plurality", rng())
+    assert weights.shape == (fitted.n_voters,)
+    assert np.all(weights > 0)
+    assert weights.sum() == pytest.approx(1.0)
+
+
+def of_kind(kind):
+    """Rows and labels that might be awkward."""
+    source = rng(3)
+    X, y = learnable()
+    codes = source.integers(5, size=(80, 3))
+    y_rare, y_lonely = y.copy(), np.zeros(80, dtype=int)
+    y_rare[:2], y_lonely[0] = 2, 1
+    missing, blank = X.astype(np.float32), X.copy()
+    missing[::3, 1] = np.nan
+    missing[:, 3] = 7.0
+    blank[:, 2] = np.nan
+    blank[1:, 3] = np.nan
+    coded = np.where(source.random((80, 3)) < 0.1, np.nan, codes)
+    return {
+        "a rare class": (X, y_rare),
+        "one row of a class": (X, y_lonely),
+        "one class": (X, np.zeros(80, dtype=int)),
+        "fewer rows than neighbours": (X[:7], np.array([0, 1, 0, 1, 0, 1, 0])),
+        "two rows": (X[:2], np.array([0, 1])),
+        "float32 with missing values and a constant column": (missing, y),
+        "columns with no value and with one": (blank, y),
+        "constant columns only": (np.ones((80, 2)), y),
+        "codes and missing values": (coded, y),
+        "codes in bytes": (codes.astype(np.uint8), y),
+        "truth values": (X > 0, y),
+    }[kind]
+
+
+KINDS = [
+    "a rare class",
+    "one row of a class",
+    "one class",
+    "fewer rows than neighbours",
+    "two rows",
+    "float32 with missing values and a constant column",
+    "columns with no value and with one",
+    "constant columns only",
+    "codes and missing values",
+    "codes in bytes",
+    "truth values",
+]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rows_and_labels_of_every_kind(kind):
+    X, y = of_kind(kind)
+    n_classes = max(int(y.max()) + 1, 2)
+    fitted = Mixed().fit(X, y, np.arange(n_classes), rng())
+    out_of_sample = fitted.out_of_sample(X, y, np.arange(len(y)))
+    np.testing.assert_allclose(fractions_of(out_of_sample.votes).sum(axis=2), 1.0)
+    assert fractions_of(out_of_sample.votes).min() >= 0.0
+    # Rows that were not among the training rows, with values where there were none and none where there were some.
+    fresh = np.nan_to_num(X.astype(float), nan=1.5)
+    fresh[::5, 0] = np.nan
+    codes = codes_of(fitted.votes(fresh))
+    assert codes.shape == (len(y), fitted.n_voters)
+    assert set(np.unique(codes)) <= set(np.unique(y))
+
+
+def test_labels_of_any_type_and_classes_unknown_to_the_training_rows():
+    X, y = learnable()
+    classes = np.array(["a", "b", "c", "d"])
+    fitted = Mixed().fit(X, classes[2 * y + 1], classes, rng())
+    assert set(np.unique(codes_of(fitted.votes(X)))) == {1, 3}
+    assert fitted.out_of_sample(X, 2 * y + 1, np.arange(80)).votes.n_classes == 4
+
+
+@pytest.mark.parametrize("many", [10_000, 20])
+def test_a_seed_decides_everything(many, monkeypatch):
+    monkeypatch.setattr(_mixed, "_MANY", many)
+    monkeypatch.setattr(_mixed, "_LANDMARKS", 8)
+    X, y = learnable()
+    first, second, other = (Mixed().fit(X, y, np.array([0, 1]), rng(seed)) for seed in (0, 0, 1))
+    fresh = rng(9).normal(size=(50, 4))
+    assert np.array_equal(codes_of(first.votes(fresh)), codes_of(second.votes(fresh)))
+    assert not np.array_equal(codes_of(first.votes(fresh)), codes_of(other.votes(fresh)))
+    rows = np.arange(80)
+    assert np.array_equal(*(fractions_of(fitted.out_of_sample(X, y, rows).votes) for fitted in (first, second)))
+
+
+def test_parameters_survive_cloning_and_naming():
+    assert clone(Mixed(n_jobs=2)).n_jobs == 2
+    assert isinstance(resolve_voters("mixed"), Mixed)
+
+
+def test_the_estimator_with_mixed_voters_is_deterministic_and_learns():
+    X, y = learnable(100)
+    labels = np.array(["no", "yes"])[y]
+    first, second = (
+        CertifiedVoteClassifier(voters="mixed", train_share=0.5, random_state=5).fit(X, labels) for _ in range(2)
+    )
+    assert first.certificate_ == second.certificate_
+    fresh, truth = learnable(300, seed=4)
+    assert np.array_equal(first.predict(fresh), second.predict(fresh))
+    assert np.mean(first.predict(fresh) == np.array(["no", "yes"])[truth]) > 0.8
+    assert first.certificate_.hyper_prior.startswith("concentrated at weights learned")
+
+
+def test_a_machine_with_landmarks_is_saved_with_the_vote(monkeypatch, tmp_path):
+    monkeypatch.setattr(_mixed, "_MANY", 20)
+    X, y = learnable(100)
+    clf = CertifiedVoteClassifier(voters="mixed", train_share=0.5, random_state=5).fit(X, y)
+    clf.save(tmp_path / "vote")
+    fresh = rng(3).normal(size=(200, 4))
+    assert np.array_equal(load(tmp_path / "vote").predict_proba(fresh), clf.predict_proba(fresh))
