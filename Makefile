@@ -68,6 +68,7 @@ benchmarks: $(VENV)/.dev
 	$(BIN)/python benchmarks/published.py
 	$(BIN)/python benchmarks/orderings.py
 	$(BIN)/python benchmarks/differences.py
+	$(BIN)/python benchmarks/families.py
 	$(BIN)/python benchmarks/overhead.py
 	$(BIN)/python benchmarks/big_csv.py --rows 200000
 

@@ -90,7 +90,9 @@ def patients(n, seed):
 @pytest.fixture(scope="session", autouse=True)
 def derived(tmp_path_factory):
     """What pages show of the measurements is not in git: it is made, once, where it is not there."""
-    shown = {name for page in PAGES for name in re.findall(r"\.\./(benchmarks/results/[\w./-]+)", page.read_text("utf-8"))}
+    shown = {
+        name for page in PAGES for name in re.findall(r"\.\./(benchmarks/results/[\w./-]+)", page.read_text("utf-8"))
+    }
     needed = {"docs/validity.md", "docs/img/validity.svg", *shown}
     with FileLock(tmp_path_factory.getbasetemp().parent / "derived.lock"):
         if not all((ROOT / name).exists() for name in needed):

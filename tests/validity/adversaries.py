@@ -136,8 +136,8 @@ PRICES = {
 }
 
 
-def rehearsing(name, voters, n):
-    """Among many posteriors the one that deceives most often in rehearsals, with draws of the adversary's own."""
+def trying(name, voters, n):
+    """Among many posteriors the one that deceives most often in trials, with draws of the adversary's own."""
     beta = np.full(voters, 0.5)
 
     def trial(rng):
@@ -191,7 +191,7 @@ def without_draw(method, voters, noise, n):
 
 
 def few_cases(name):
-    """Three cases in all, so that nearly all rows are copies: they are independent draws all the same."""
+    """Three cases in all, so that nearly all rows are duplicates: they are independent draws all the same."""
     stumps = Stumps(n_thresholds=2, ranges=[(0.0, 2.0)])
     truth = World(np.arange(3.0)[:, None], np.array([0.7, 0.2, 0.1]), np.full((3, 2), 0.5))
 
@@ -232,12 +232,13 @@ def adversarial_cases():
             yield Case(row(name, setting, f"{voters} random voters, pure noise", n), 1000, peaks(name, voters, n))
     for name in (*PRICES, "dis-r", "dis-v"):
         method, _, rest = name.partition(", ")
-        setting = f"best of 13 posteriors in rehearsals{', ' * bool(rest)}{rest}"
+        setting = f"best of 13 posteriors in trials{', ' * bool(rest)}{rest}"
         for n in (5, 20):
-            yield Case(row(method, setting, "50 random voters, pure noise", n), 400, rehearsing(name, 50, n))
+            yield Case(row(method, setting, "50 random voters, pure noise", n), 400, trying(name, 50, n))
     for name in ("dis-b", "dis-r", "holdout"):
         runs = 1000 if name == "holdout" else 200
-        yield Case(row(name, "split none, nearly all rows copies", "3 cases, pure noise", 20), runs, few_cases(name))
+        setting = "split none, nearly all rows duplicates"
+        yield Case(row(name, setting, "3 cases, pure noise", 20), runs, few_cases(name))
     for n in (2, 6, 11):
         for name in ("dis-b", "dis-r", "dis-v", "smv-exact", "so", "holdout"):
             options = {"voters": strangers(2), "split": "none", "prior": 0.5}

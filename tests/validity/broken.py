@@ -247,7 +247,7 @@ def broken_cases():
         control = ("best of 10 seeds, paid", runs, best_of_seeds(10, True, method))
         yield from pair(method, "best of 10 seeds", noise, 40, runs, best_of_seeds(10, False, method), control)
     for method in ("dis-b", "dis-r", "so", "holdout"):
-        yield from pair(method, "voters taught on the certification rows", noise, 40, 100, trained_on_them(method))
+        yield from pair(method, "voters trained on the certification rows", noise, 40, 100, trained_on_them(method))
     for words, choose in (("extremes", False), ("best thresholds", True)):
         setting = f"stumps with {words} of the certification rows"
         yield from pair("dis-b", setting, noise, 20, 200, thresholds_from_them(choose))
@@ -259,6 +259,6 @@ def broken_cases():
     control = ("one look at the bound", 20_000, collected_until_good(200, 200))
     setting = "rows collected until the bound looks good"
     yield from pair("holdout", setting, noise, 200, 1000, collected_until_good(200, 10), control)
-    yield from pair("holdout", "stratified split, one row in ten teaches", noise, 200, 4000, stratified)
+    yield from pair("holdout", "stratified split, one row in ten for training", noise, 200, 4000, stratified)
     yield from pair("holdout", "half of the errors dropped", "true error 0.3", 50, 2000, dropped_rows(0.5))
     yield from pair("holdout", "rows in families of six", "true error 0.3", 60, 2000, grouped(6))

@@ -218,7 +218,7 @@ def options_of_all_kinds():
     for what, atoms in ATOMS.items():
         yield "dis-b", what, {**ON_STUMPS, "prior": 0.5, "price_list": atoms}
     for name in ("dis-b", "dis-r", "so"):
-        yield name, "a third teaches", {**TRAINED, "prior": 0.5, "train_share": 1 / 3}
+        yield name, "a third for training", {**TRAINED, "prior": 0.5, "train_share": 1 / 3}
         yield name, "cross, shares 0.2 and 0.8", {**TRAINED, "split": "cross", "prior": 0.5, "tau": 0.2}
         yield name, "forest, split single", {"voters": GROVE, "split": "single", "prior": 0.5}
 
@@ -249,7 +249,7 @@ def automatic():
     # Fewer than 134 rows have no learning curve.
     for noise in (0.5, 0.1):
         forest = {"voters": GROVE, "split": "single"}
-        yield case("auto", "forest, teaching share by the learning curve", noise, 2, 140, forest)
+        yield case("auto", "forest, training share by the learning curve", noise, 2, 140, forest)
     options = {"voters": TREES, "split": "single"}
     yield case("auto", "split single, informed prior", PURE[3], 3, 46, options)
 

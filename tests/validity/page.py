@@ -38,10 +38,10 @@ ADVERSARIAL = """## Adversaries
 
 The posterior is chosen by one who sees the certified labels, and knows the truth: all mass goes to the voter whose true
 error is most above its errors in the sample, among up to 1,000 voters with random answers fixed in advance; or a
-logistic-normal raises that voter as far as it pays; or many posteriors are rehearsed with the adversary's own draws,
-and the most deceptive is kept; or the rows are few, or nearly all copies of one another (drawn with replacement from
-three cases: independent all the same); or the hyper-prior is sharp. The theorems allow all of that. *Theorem 2* is the
-bound on the mean error of voters behind `fo`. {summary}
+logistic-normal raises that voter as far as it pays; or many posteriors are tried with the adversary's own draws,
+and the most deceptive is kept; or the rows are few, or nearly all duplicates of one another (drawn with replacement
+from three cases: independent all the same); or the hyper-prior is sharp. The theorems allow all of that. *Theorem 2* is
+the bound on the mean error of voters behind `fo`. {summary}
 """
 
 BROKEN = """## Not covered
