@@ -162,4 +162,5 @@ def test_a_posterior_family_is_a_line(monkeypatch):
     certificate = fit("dis-r", family="renamed").certificate_
     other = fit("dis-r", family="logistic-normal").certificate_
     assert certificate.deployed_part.family == "renamed"
+    assert Certificate.from_json(certificate.to_json()) == certificate
     assert certificate.bound == other.bound

@@ -53,13 +53,13 @@ _RANGES: dict[str, tuple[float, float]] = {
     ),
 }
 """Least and greatest value of a field, whatever record it is in."""
-_SIGNED = ("logistic-normal",)
-"""Families whose parameters and draws may be any numbers; those of the others are limited as below."""
-_POSITIVE_PARAMETERS: dict[str, tuple[float, float]] = {
+_ONE_EACH: dict[str, tuple[float, float]] = {
     "alpha": (0.0, math.inf),
     "beta": (_POSITIVE, math.inf),
     "log_weights": (-math.inf, 1e-9),
 }
+"""The same where a family has one parameter per voter, which is then positive, and draws logarithms of weights. With
+more parameters per voter, both may be any numbers."""
 
 
 def _choices() -> dict[str, Collection[str]]:
@@ -189,7 +189,8 @@ def build(kind: type[Any], record: Any, where: str) -> Any:
             raise ValueError(
                 f"Not a certificate: {where}.{name} must be one of {', '.join(choices)}; got {record[name]!r:.80}."
             )
-    ranges = _RANGES if record.get("family") in _SIGNED else {**_RANGES, **_POSITIVE_PARAMETERS}
+    several = "family" in fields and len(FAMILIES[record["family"]].limits(1)[0]) > 1
+    ranges = _RANGES if several else {**_RANGES, **_ONE_EACH}
     anything = (-math.inf, math.inf)
     return kind(
         **{
