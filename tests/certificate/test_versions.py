@@ -222,3 +222,12 @@ def test_a_damaged_certificate_of_an_earlier_schema_is_refused_with_a_reason(cha
     change(record)
     with pytest.raises(ValueError, match=message):
         Certificate.from_json(json.dumps(record))
+
+
+def test_no_more_voters_than_parameters(request):
+    """Readers make arrays of one entry per voter: a small file must not ask for a large one."""
+    path = request.path.with_name("certificate_version_3_stumps.json")
+    record = json.loads(Certificate.from_json(path.read_text(encoding="utf-8")).to_json())
+    record["parts"][0]["n_voters"] = 2**50
+    with pytest.raises(ValueError, match="more voters than parameters"):
+        Certificate.from_json(json.dumps(record))

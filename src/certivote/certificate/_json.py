@@ -192,12 +192,14 @@ def build(kind: type[Any], record: Any, where: str) -> Any:
     several = "family" in fields and len(FAMILIES[record["family"]].limits(1)[0]) > 1
     ranges = _RANGES if several else {**_RANGES, **_ONE_EACH}
     anything = (-math.inf, math.inf)
-    return kind(
-        **{
-            name: _typed(record[name], field.type, f"{where}.{name}", ranges.get(name, anything))
-            for name, field in fields.items()
-        }
-    )
+    values = {
+        name: _typed(record[name], field.type, f"{where}.{name}", ranges.get(name, anything))
+        for name, field in fields.items()
+    }
+    # Readers make arrays of one entry per voter: there are no more than the record itself has room for.
+    if "n_voters" in fields and values["n_voters"] > max(len(values["alpha"]), len(values["beta"])):
+        raise ValueError(f"Not a certificate: {where} has more voters than parameters.")
+    return kind(**values)
 
 
 def _typed(value: Any, kind: Any, where: str, limits: tuple[float, float]) -> Any:
