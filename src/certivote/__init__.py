@@ -7,8 +7,7 @@ bound on its error that holds with probability at least ``1 - delta``.
 from certivote import voters
 from certivote._version import __version__
 from certivote.certificate import Certificate
-from certivote.estimator import CertifiedVoteClassifier
-from certivote.io import load
+from certivote.estimator import CertifiedVoteClassifier, load
 from certivote.pipeline import compare
 from certivote.present import plot_certificate, plot_comparison, plot_weights
 from certivote.verify import verify

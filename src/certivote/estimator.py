@@ -1,6 +1,8 @@
 """The scikit-learn estimator: it validates, hands a plan to the pipeline, and predicts."""
 
 import os
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,10 +11,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.utils.validation import check_is_fitted
 
 from certivote.certificate import rows_digest
-from certivote.io import save
+from certivote.io import ModelFileError, StoredModel, read_model, write_model
 from certivote.pipeline import (
     PARAMETER_CONSTRAINTS,
     Outcome,
+    PartRows,
     Plan,
     check_labelled,
     check_rows,
@@ -23,7 +26,7 @@ from certivote.pipeline import (
 from certivote.theory.families import FAMILIES
 from certivote.votes import plurality
 
-__all__ = ["CertifiedVoteClassifier"]
+__all__ = ["CertifiedVoteClassifier", "load"]
 
 Array = NDArray[np.float64]
 
@@ -104,6 +107,8 @@ class CertifiedVoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         Their numbers among the voters that were certified: all, but in a slim model (see :meth:`save`).
     part_ : PartRows
         Row numbers of the deployed vote: ``part_.train`` trained its voters, ``part_.certify`` certified it.
+    parts_ : tuple of PartRows
+        Those of all parts, in the order of ``certificate_.parts``.
     n_features_in_ : int
     feature_names_in_ : array
         Only if the features have names.
@@ -182,6 +187,26 @@ class CertifiedVoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             outcome = run(plan, X, y, owner=self, stage=stage)
         return self._deploy(plan, outcome)
 
+    def refit(self, X: Any, y: ArrayLike) -> "CertifiedVoteClassifier":
+        """A new classifier, trained as this one was: with its parameters and the seed that its certificate records.
+
+        From the same rows, with the same libraries, it is the same. Classifiers that came fitted are used as they are.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True)
+        >>> clf = CertifiedVoteClassifier("dis-b", "forest").fit(X, y)
+        >>> clf.refit(X, y).certificate_ == clf.certificate_
+        True
+        """
+        check_is_fitted(self)
+        if not self.certificate_.provenance.entropy:
+            raise ValueError("The certificate is of an early schema, which records no seed: fit anew instead.")
+        again = type(self)(**self.get_params(deep=False))
+        plan = replace(again._plan(), random_state=self.certificate_.provenance.entropy)
+        return again._deploy(plan, run(plan, X, y, owner=again))
+
     def _plan(self) -> Plan:
         parameters = self.get_params(deep=False)
         del parameters["verbose"]
@@ -194,15 +219,55 @@ class CertifiedVoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         self.weights_ = part.vote.weights
         self.hyper_posterior_ = part.vote.parameters if plan.method.predictor.is_random else None
         self.kept_voters_ = np.arange(len(self.weights_))
-        self._prediction_seed = outcome.prediction_seed
+        self.parts_ = tuple(part.rows for part in outcome.parts)
+        self._prediction_seed, self._probe = outcome.prediction_seed, part.probe
         return self
 
     def save(self, path: str | os.PathLike[str], slim: bool = False) -> None:
         """Write the fitted classifier and its certificate to one file; :func:`certivote.load` reads it back.
 
-        With ``slim``, voters of weight zero are left out: every prediction and vote mass stays the same bit for bit.
+        The file holds what votes are made of, as plain numbers: it opens and votes the same with other versions of the
+        libraries that trained the voters. Classifiers and transformers of your own are kept in it as objects, which
+        readers have to trust.
+
+        Parameters
+        ----------
+        path : path
+            By custom ``*.certivote``. An existing file is replaced when the new one is complete.
+        slim : bool, default=False
+            Leave out voters of weight zero, of which sparse votes have many. A vote mass is a sum of multiples of
+            ``2**-52`` that is exact in any order, so leaving out terms that are 0 changes no mass and no prediction. An
+            audit of the loaded model can still count its errors on the data, but cannot compare the votes of voters
+            that are gone. The random vote keeps all its voters.
         """
-        save(self, path, slim)
+        check_is_fitted(self)
+        voters, weights, kept = self.voters_, self.weights_, self.kept_voters_
+        if slim and self.hyper_posterior_ is None:
+            voters, few = voters.only(np.flatnonzero(weights))
+            weights, kept = weights[few], kept[few]
+        parameters = self.get_params(deep=False)
+        if parameters["voters"] is self.voter_set_:
+            parameters["voters"] = None
+        if isinstance(self.random_state, np.random.RandomState):
+            parameters["random_state"] = None  # what it gave is in the certificate
+        write_model(
+            path,
+            StoredModel(
+                certificate=self.certificate_,
+                parameters=parameters,
+                voter_set=self.voter_set_,
+                voters=voters,
+                classes=self.classes_,
+                weights=weights,
+                hyper_posterior=self.hyper_posterior_,
+                kept=kept,
+                parts=tuple((part.train, part.certify) for part in self.parts_),
+                n_features=self.n_features_in_,
+                feature_names=getattr(self, "feature_names_in_", None),
+                prediction_seed=self._prediction_seed,
+                probe=self._probe,
+            ),
+        )
 
     def predict_proba(self, X: Any) -> Array:
         """Vote masses: the weight of the voters behind each class, of shape (n_samples, n_classes).
@@ -260,6 +325,67 @@ class CertifiedVoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         tags.input_tags.sparse = bool(checks.get("accept_sparse"))
         tags.input_tags.allow_nan = checks.get("ensure_all_finite") == "allow-nan"
         return tags
+
+
+def load(path: str | os.PathLike[str], trusted: Sequence[str] = ()) -> CertifiedVoteClassifier:
+    """Read a classifier that :meth:`CertifiedVoteClassifier.save` has written.
+
+    The file may come from a stranger: it is plain data, every number of it is checked before use, and nothing that it
+    holds is run. Whether its certificate is true is another question, see :func:`certivote.verify`.
+
+    Parameters
+    ----------
+    path : path
+    trusted : sequence of str
+        Where the voters are classifiers or transformers that a user brought, they are stored as objects, and opening
+        them runs code of their libraries. The types that may be opened so, all by name; the error message lists those
+        that the file holds. Name them only if you know where the file is from.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is not a model, of another format, damaged, would vote otherwise here than where it was written, or
+        holds types that are not trusted. Nothing of it has been run.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sklearn.datasets import load_iris
+    >>> from certivote import CertifiedVoteClassifier, load
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = CertifiedVoteClassifier("dis-b", "forest", random_state=0).fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     clf.save(f"{folder}/iris.certivote")
+    ...     again = load(f"{folder}/iris.certivote")
+    >>> bool((again.predict_proba(X) == clf.predict_proba(X)).all()), again.certificate_ == clf.certificate_
+    (True, True)
+    """
+    model = read_model(path, trusted)
+    parameters = model.parameters
+    if set(parameters) != set(CertifiedVoteClassifier._get_param_names()):
+        raise ModelFileError(f"{path} has other parameters than a CertifiedVoteClassifier.")
+    if parameters["voters"] is None:
+        parameters = {**parameters, "voters": model.voter_set}
+    clf = CertifiedVoteClassifier(**parameters)
+    try:
+        clf._validate_params()
+        voters = clf._plan().voters
+        _ = voters.input_checks, voters.multi_class  # which are asked for before every prediction
+    except Exception as error:  # whatever parameters from a file make their readers say
+        raise ModelFileError(f"{path} has parameters that no model has: {error!s:.500}") from error
+    clf.certificate_, clf.classes_, clf.voter_set_, clf.voters_ = (
+        model.certificate,
+        model.classes,
+        model.voter_set,
+        model.voters,
+    )
+    clf.weights_, clf.hyper_posterior_, clf.kept_voters_ = model.weights, model.hyper_posterior, model.kept
+    clf.parts_ = tuple(PartRows(train, certify) for train, certify in model.parts)
+    clf.part_ = clf.parts_[model.certificate.deployed]
+    clf.n_features_in_, clf._prediction_seed, clf._probe = model.n_features, model.prediction_seed, model.probe
+    if model.feature_names is not None:
+        clf.feature_names_in_ = model.feature_names
+    return clf
 
 
 def _refuse(fit_params: dict[str, Any]) -> None:

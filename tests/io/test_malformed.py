@@ -25,8 +25,8 @@ from certivote.theory.families import FAMILIES
 from certivote.theory.methods import METHODS
 from certivote.voters import Classifiers, Forest, Mixed, Stumps
 
-MANY = settings(max_examples=600, deadline=None, suppress_health_check=list(HealthCheck))
-SOME = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+MANY = settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+SOME = settings(max_examples=75, deadline=None, suppress_health_check=list(HealthCheck))
 TREES = [DecisionTreeClassifier(max_depth=depth) for depth in (1, 2, None)]
 
 

@@ -89,6 +89,7 @@ def test_marks_quotes_line_ends_and_blank_lines(read, text):
     assert table.X["a"].tolist() == [1.0, 2.0]
     assert table.X["b"].tolist() == ["p q", "r"]
     assert table.y.tolist() == ["x", "z"]
+    assert (table.y.name, {type(label) for label in table.y}) == ("y", {str})
 
 
 def test_quotes_may_hold_commas_and_line_ends(read):
@@ -129,7 +130,6 @@ BAD = {
     "a,yy\n1,x\n": "there is no column 'y'; did you mean 'yy'?",
     "a,Y\n1,x\n": "there is no column 'y'; did you mean 'Y'?",
     "apple,pear\n1,x\n": "the columns are apple, pear",
-    "a;y\n1;x\n": "commas must separate the columns",
     'a,y\n1,x\n2,"x\n': "quotation marks closed",
     b"a,y\n1,x\n" + b"2,\xf6\n": "not a UTF-8 text file",
     "größe,y\n1,x\n".encode("latin-1"): "not a UTF-8 text file",
@@ -158,6 +158,11 @@ def test_empty_values_in_the_last_column_are_no_fault(read):
 def test_columns_to_leave_out_must_be_there_and_leave_something(read):
     with pytest.raises(TableError, match="no column 'ID'; did you mean 'id'"):
         read("id,a,y\n1,2,x\n", drop=["ID"])
+    with pytest.raises(TableError) as error:
+        read("Age,weight,town,y\n1,2,3,x\n", features=["age", "weight", "towns", "zzz"])
+    assert str(error.value).endswith(
+        "there are no columns 'age' (did you mean 'Age'?), 'towns' (did you mean 'town'?) and 'zzz'."
+    )
     with pytest.raises(TableError, match="'y' cannot be dropped"):
         read("id,a,y\n1,2,x\n", drop=["y"])
     with pytest.raises(TableError, match="besides the target 'y' and what is dropped"):

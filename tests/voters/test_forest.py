@@ -22,7 +22,9 @@ def test_each_tree_votes_as_it_predicts(kind, convert):
     keep = y != 1  # the voters see two of the three classes
     forest = kind(n_estimators=7, min_samples_leaf=5, max_depth=3)
     fitted = Forest(forest).fit(convert(X)[keep], labels[keep], np.array(["a", "b", "c"]), rng())
-    expected = [tree.predict(X.astype(np.float32)).astype(int) for tree in fitted.forest.estimators_]
+    alone = kind(n_estimators=7, min_samples_leaf=5, max_depth=3, random_state=int(rng().integers(2**31)))
+    alone.fit(convert(X)[keep], labels[keep])
+    expected = [tree.predict(X.astype(np.float32)).astype(int) for tree in alone.estimators_]
     seen = np.array([0, 2])  # codes of the classes the trees know
     assert np.array_equal(votes_matrix(fitted, convert(X), 3), seen[np.array(expected).T])
 
@@ -32,7 +34,7 @@ def test_a_forest_follows_the_seed_unless_it_has_its_own():
     classes = np.arange(3)
 
     def thresholds(forest, seed):
-        return Forest(forest).fit(X, y, classes, rng(seed)).forest.estimators_[0].tree_.threshold.tolist()
+        return Forest(forest).fit(X, y, classes, rng(seed)).trees.threshold.tolist()
 
     free = RandomForestClassifier(n_estimators=2)
     assert thresholds(free, 0) == thresholds(free, 0)

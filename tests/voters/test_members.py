@@ -1,15 +1,17 @@
 """Members of a mixed vote: out of sample, none votes on a row that it has seen."""
 
+import pickle
+from functools import partial
+
 import numpy as np
 import pytest
-from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
-from sklearn.tree import DecisionTreeClassifier
 
-from certivote.voters._members import FoldedMember, NeighbourMember
+from certivote.voters._boosting import Boosting
+from certivote.voters._encoding import Encoding
+from certivote.voters._machines import Always, KernelPairs
+from certivote.voters._members import NeighbourMember, _on_grid, fit_folds
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -29,23 +31,28 @@ def accuracies(fractions, labels):
 
 
 def scaled(X):
-    return StandardScaler().fit(X)
+    return Encoding.fitted(X, np.arange(0))
 
 
-@pytest.mark.parametrize(
-    ("template", "stages"),
-    [
-        (DecisionTreeClassifier(random_state=0), ()),
-        (make_pipeline(StandardScaler(), SVC(C=1e6, gamma=50.0)), ()),
-        (HistGradientBoostingClassifier(max_iter=60, min_samples_leaf=1, early_stopping=False), (20, 60)),
-    ],
-)
-def test_models_that_learned_noise_by_heart_are_no_better_than_chance_out_of_sample(template, stages):
+def support_vectors(X, y):
+    encoding = scaled(X)
+    return KernelPairs.fitted(encoding, SVC(C=1e6, gamma=50.0).fit(encoding.transform(X), y), 50.0)
+
+
+def boosting(stages, X, y, leaves=31):
+    model = HistGradientBoostingClassifier(
+        max_iter=max(stages), min_samples_leaf=1, max_leaf_nodes=leaves, early_stopping=False
+    )
+    return Boosting.grown(model.fit(X, y), stages)
+
+
+@pytest.mark.parametrize(("train", "n_stages"), [(support_vectors, 1), (partial(boosting, (20, 60)), 2)])
+def test_models_that_learned_noise_by_heart_are_no_better_than_chance_out_of_sample(train, n_stages):
     X, y = noise()
     folds = rng().permutation(150) % 3
-    member = FoldedMember(template, X, y, folds, stages)
+    member = fit_folds(train, X, y, folds, n_stages)
     fractions = member.out_of_sample(X, np.arange(150), 2)
-    assert fractions.shape == (150, max(len(stages), 1), 2)
+    assert fractions.shape == (150, n_stages, 2)
     assert np.all(accuracies(fractions, y) < 0.65)
     assert np.all(accuracies(fractions, y) > 0.35)
     votes = member.votes(X)
@@ -61,20 +68,17 @@ def test_models_that_learned_noise_by_heart_are_no_better_than_chance_out_of_sam
 
 def test_out_of_sample_votes_are_given_in_the_order_asked_for():
     X, y = noise(60)
-    member = FoldedMember(DecisionTreeClassifier(random_state=0), X, y, np.arange(60) % 3)
+    member = fit_folds(support_vectors, X, y, np.arange(60) % 3)
     rows = np.array([17, 3, 59, 4])
     assert np.array_equal(member.out_of_sample(X, rows, 2), member.out_of_sample(X, np.arange(60), 2)[rows])
 
 
 def test_stages_of_boosting_are_votes_of_their_own():
     X, y = noise(90)
-    model = HistGradientBoostingClassifier(max_iter=30, min_samples_leaf=2, early_stopping=False)
-    member = FoldedMember(model, X, y, np.arange(90) % 2, (2, 30))
+    member = fit_folds(partial(boosting, (2, 30), leaves=3), X, y, np.arange(90) % 2, 2)
     votes = member.votes(X)
     for k, fitted in enumerate(member.models):
-        staged = list(fitted.staged_predict(X))
-        assert np.array_equal(votes[:, 2 * k], staged[1])
-        assert np.array_equal(votes[:, 2 * k + 1], staged[29])
+        assert np.array_equal(votes[:, 2 * k : 2 * k + 2], fitted.answers(X))
     assert np.any(votes[:, 0] != votes[:, 1])
 
 
@@ -83,10 +87,22 @@ def test_a_fold_that_sees_one_class_votes_for_it():
     y[:] = 1
     y[:3] = 0
     folds = np.repeat(np.arange(3), 10)
-    member = FoldedMember(DecisionTreeClassifier(), X, y, folds)
-    assert isinstance(member.models[0], DummyClassifier)
+    member = fit_folds(support_vectors, X, y, folds)
+    assert isinstance(member.models[0], Always)
     assert np.all(member.votes(X)[:, 0] == 1)
     assert member.out_of_sample(X, np.arange(3), 2)[:, 0, 0].sum() == 0
+
+
+def test_models_see_their_own_columns():
+    X, y = noise(60)
+    columns = [np.array([0, 1]), np.array([2]), np.array([1, 3])]
+    member = fit_folds(support_vectors, X, y, np.arange(60) % 3, columns=columns)
+    member.check(4, 2)
+    votes = member.votes(X)
+    for k, seen in enumerate(columns):
+        assert np.array_equal(votes[:, k : k + 1], member.models[k].answers(X[:, seen]))
+    with pytest.raises(ValueError, match="column"):
+        member.check(3, 2)
 
 
 @pytest.mark.parametrize("copies", [1, 2, 40])
@@ -94,7 +110,7 @@ def test_neighbours_that_know_the_noise_by_heart_are_no_better_than_chance_out_o
     X, _ = noise(240 // copies)
     X = np.repeat(X, copies, axis=0)
     y = rng(1).integers(2, size=240)  # copies have labels of their own
-    member = NeighbourMember(scaled(X), X, y, np.arange(240))
+    member = NeighbourMember.fitted(scaled(X), X, y, np.arange(240))
     fractions = member.out_of_sample(X, np.arange(240), 2)
     assert fractions.shape == (240, 3, 2)
     assert np.all(np.abs(accuracies(fractions, y) - 0.5) < 0.17)
@@ -107,10 +123,10 @@ def test_no_row_is_its_own_neighbour(n, copies, monkeypatch):
     X, y = noise(n)
     X = np.repeat(X[: max(n // copies, 1)], copies, axis=0)[:n]
     y = y[: len(X)]
-    member = NeighbourMember(scaled(X), X, y, np.arange(len(X)))
+    member = NeighbourMember.fitted(scaled(X), X, y, np.arange(len(X)))
     polled = []
-    original = member._poll
-    monkeypatch.setattr(member, "_poll", lambda found: polled.append(found) or original(found))
+    original = NeighbourMember._poll
+    monkeypatch.setattr(NeighbourMember, "_poll", lambda self, found: polled.append(found) or original(self, found))
     rows = rng().permutation(len(X))
     member.out_of_sample(X, rows, 2)
     (found,) = polled
@@ -122,7 +138,7 @@ def test_no_row_is_its_own_neighbour(n, copies, monkeypatch):
 def test_rows_that_are_not_remembered_have_all_neighbours():
     X, y = noise(60)
     remembered = np.arange(0, 60, 2)
-    member = NeighbourMember(scaled(X), X, y, remembered)
+    member = NeighbourMember.fitted(scaled(X), X, y, remembered)
     votes = member.votes(X)
     fractions = member.out_of_sample(X, np.arange(60), 2).argmax(axis=2)
     assert np.array_equal(fractions[1::2], votes[1::2])
@@ -133,5 +149,40 @@ def test_rows_that_are_not_remembered_have_all_neighbours():
 def test_neighbours_vote_by_plurality_among_the_nearest():
     X = np.arange(20, dtype=float)[:, None]
     y = np.array([2] + [0] * 4 + [1] * 15)
-    member = NeighbourMember(scaled(X), X, y, np.arange(20))
+    member = NeighbourMember.fitted(scaled(X), X, y, np.arange(20))
     assert member.votes(np.array([[-1.0]])).tolist() == [[2, 0, 1]]
+
+
+@pytest.mark.parametrize("width", [1, 3, 20, 130])
+@pytest.mark.parametrize("kind", ["truth values", "few levels", "copies", "measurements"])
+def test_of_points_at_one_distance_the_first_count(width, kind):
+    """Beside a search by hand, in which ties are as they are in the data."""
+    source = rng(width)
+    X = {
+        "truth values": source.integers(2, size=(300, width)).astype(float),
+        "few levels": source.integers(4, size=(300, width)) * 0.3,
+        "copies": np.repeat(source.normal(size=(10, width)), 30, axis=0),
+        "measurements": source.normal(size=(300, width)),
+    }[kind]
+    y = source.integers(3, size=300)
+    member = NeighbourMember.fitted(scaled(X), X, y, np.arange(200))
+    member.check(width, 3)
+    rows = _on_grid(member.encoding, X)
+    distances = np.square(rows[:, None, :] - member.points[None].astype(float)).sum(axis=2)
+    assert distances.max() < 2**47
+    assert np.array_equal(distances, np.rint(distances))
+    for count in (15, 16):
+        expected = np.argsort(distances, axis=1, kind="stable")[:, :count]
+        assert np.array_equal(member._nearest(rows, count), expected)
+
+
+def test_neighbours_far_away_and_pickled_ones_vote_too():
+    X, y = noise(40)
+    X[0] = 1e9
+    member = NeighbourMember.fitted(scaled(X), X, y, np.arange(40))
+    member.check(4, 2)
+    votes = member.votes(X)
+    again = pickle.loads(pickle.dumps(member))
+    assert "_search" not in vars(again)
+    assert np.array_equal(again.votes(X), votes)
+    assert member.votes(X[:0]).shape == (0, 3)

@@ -49,12 +49,13 @@ def test_a_forest_that_learned_noise_by_heart_is_no_better_than_chance_out_of_sa
 
 def test_out_of_bag_votes_are_those_of_the_trees_that_missed_the_row():
     X, y = noise(60)
-    fitted = Forest(RandomForestClassifier(15)).fit(X, y, TWO, rng())
+    fitted = Forest(RandomForestClassifier(15, random_state=7)).fit(X, y, TWO, rng())
+    samples = RandomForestClassifier(15, random_state=7).fit(X, y).estimators_samples_
     rows = np.array([3, 0, 59, 17])
     fractions = fractions_of(fitted.out_of_sample(X, y, rows).votes)
     codes = codes_of(fitted.votes(X))
     for row, fraction in zip(rows, fractions, strict=True):
-        missed = [j for j, sample in enumerate(fitted.forest.estimators_samples_) if row not in sample]
+        missed = [j for j, sample in enumerate(samples) if row not in sample]
         ones = np.mean(codes[row, missed]) if missed else 0.5
         np.testing.assert_allclose(fraction[0], [1 - ones, ones])
 
@@ -62,7 +63,7 @@ def test_out_of_bag_votes_are_those_of_the_trees_that_missed_the_row():
 def test_a_row_that_every_tree_has_seen_gets_no_opinion():
     X, y = noise(8)
     fitted = Forest(RandomForestClassifier(1, random_state=0)).fit(X, y, TWO, rng())
-    seen = np.unique(fitted.forest.estimators_samples_[0])
+    seen = np.unique(RandomForestClassifier(1, random_state=0).fit(X, y).estimators_samples_[0])
     assert 0 < len(seen) < 8
     fractions = fractions_of(fitted.out_of_sample(X, y, np.arange(8)).votes)[:, 0, :]
     assert np.all(fractions[seen] == 0.5)

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from ballots import codes_of
+from models import opened
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_breast_cancer, load_iris
@@ -15,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.random_projection import GaussianRandomProjection
 
-from certivote import CertifiedVoteClassifier, compare, load, verify
+from certivote import CertifiedVoteClassifier, compare, verify
 from certivote.voters import Classifiers, ColumnEncoder, Forest, Preprocessed, Stumps
 
 FOREST = Forest(RandomForestClassifier(n_estimators=8))
@@ -66,7 +67,7 @@ def test_every_kind_of_voters_reads_tables_and_survives_the_disk(people, voters,
     clf = fit(X, y, voters, transformer, prior="informed")
     assert clf.certificate_.bound < 0.6
     clf.save(tmp_path / "m.certivote")
-    again = load(tmp_path / "m.certivote")
+    again = opened(tmp_path / "m.certivote")
     assert np.array_equal(again.predict_proba(X), clf.predict_proba(X))
     assert all(check.passed for check in verify(again.certificate_, again, X, y))
 

@@ -4,29 +4,29 @@ A file may come from a stranger: what it says is checked, and nothing it holds i
 stored; what they mean is known elsewhere.
 """
 
-from certivote.io._atomic import atomic_file, write_atomically
-from certivote.io._models import ModelFileError, load, save
-from certivote.io._tables import (
-    Table,
-    TableError,
-    check_columns,
-    column_names,
-    is_parquet,
-    read_table,
-    stream_text,
-)
+from certivote.io._archive import ModelFileError
+from certivote.io._atomic import atomic_file, check_writable, write_atomically
+from certivote.io._decimal_marks import readable_columns
+from certivote.io._models import StoredModel, read_model, write_model
+from certivote.io._table_files import TableError, TableFile, is_parquet, read_standard_input
+from certivote.io._tables import Table, check_columns, column_names, read_table, stream_text
 
 __all__ = [
     "ModelFileError",
+    "StoredModel",
     "Table",
     "TableError",
+    "TableFile",
     "atomic_file",
     "check_columns",
+    "check_writable",
     "column_names",
     "is_parquet",
-    "load",
+    "read_model",
+    "read_standard_input",
     "read_table",
-    "save",
+    "readable_columns",
     "stream_text",
     "write_atomically",
+    "write_model",
 ]

@@ -1,251 +1,250 @@
-"""Models on disk, with their certificates, in a file that is data only: loading it runs no code that it brings."""
+"""Models on disk, with their certificates, in a file of plain data: reading it runs nothing that it brings."""
 
-import io
-import json
 import os
-import zipfile
-from collections.abc import Callable, Sequence
-from copy import copy
+import platform
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
+from numpy.typing import NDArray
 
 from certivote._version import __version__
 from certivote.certificate import Certificate
+from certivote.io._archive import Archive, ModelFileError, read_archive, write_archive
 from certivote.io._atomic import write_atomically
-from certivote.io._old_models import from_version_1
-from certivote.pipeline import usual_voters
-from certivote.theory.methods import METHODS
-from certivote.voters import resolve_voters
+from certivote.io._brought import pack, unpack
+from certivote.io._plain import PlainReader, PlainWriter, labels_from, labels_of
+from certivote.io._probe import check_probe, probe_from, probe_of
+from certivote.theory.families import FAMILIES
+from certivote.theory.predictors import PREDICTORS
+from certivote.voters import KINDS, ColumnEncoder, FittedVoters, VoterSet
 
-__all__ = ["ModelFileError", "load", "save"]
+__all__ = ["ModelFileError", "StoredModel", "read_model", "write_model"]
 
-FORMAT_VERSION = 2
-_HEADER, _CERTIFICATE, _MODEL = "certivote.json", "certificate.json", "model.skops"
-_LIMIT = 1 << 34
-"""Bytes that a file may unpack to."""
-
-_TRUSTED = frozenset(
-    {
-        "certivote.estimator.CertifiedVoteClassifier",
-        "certivote.pipeline._split.PartRows",
-        "certivote.voters._classifiers.Classifiers",
-        "certivote.voters._classifiers._FittedClassifiers",
-        "certivote.voters._columns.ColumnEncoder",
-        "certivote.voters._forest.Forest",
-        "certivote.voters._forest._FittedForest",
-        "certivote.voters._landmarks.LandmarkMachine",
-        "certivote.voters._members.FoldedMember",
-        "certivote.voters._members.NeighbourMember",
-        "certivote.voters._mixed.Mixed",
-        "certivote.voters._mixed._FittedMixed",
-        "certivote.voters._preprocessed.Preprocessed",
-        "certivote.voters._preprocessed._FittedPreprocessed",
-        "certivote.voters._scale.KindScaler",
-        "certivote.voters._stumps.Stumps",
-        "certivote.voters._stumps._FittedStumps",
-        "numpy.dtype",
-        # Trees are checked node by node after loading.
-        "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
-        "sklearn.tree._tree.Tree",
-    }
-)
+_installed = cache(metadata.version)
+_LIBRARIES = ("numpy", "scipy", "scikit-learn", "pandas", "skops")
 
 
-class ModelFileError(ValueError):
-    """A file is not a model, is damaged, or holds what may not be loaded."""
+@dataclass(frozen=True)
+class StoredModel:
+    """All that a model file holds.
 
-
-_ESTIMATOR = ("certivote.estimator", "CertifiedVoteClassifier")
-
-
-def save(model: Any, path: str | os.PathLike[str], slim: bool = False) -> None:
-    """Write a fitted classifier and its certificate to one file, all at once.
-
-    Parameters
+    Attributes
     ----------
-    model : CertifiedVoteClassifier
-        Fitted. Its method ``save`` does the same.
-    path : path
-        By custom ``*.certivote``. An existing file is replaced when the new one is complete.
-    slim : bool, default=False
-        Leave out voters of weight zero, of which sparse votes have many. A vote mass is a sum of multiples of
-        ``2**-52`` that is exact in any order, so leaving out terms that are 0 changes no mass and no prediction. An
-        audit of the loaded model can still count its errors on the data, but cannot compare the votes of voters that
-        are gone. The random vote keeps all its voters.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from sklearn.datasets import load_iris
-    >>> from certivote import CertifiedVoteClassifier, load
-    >>> X, y = load_iris(return_X_y=True)
-    >>> clf = CertifiedVoteClassifier("dis-b", "forest", random_state=0).fit(X, y)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     clf.save(f"{folder}/iris.certivote")
-    ...     again = load(f"{folder}/iris.certivote")
-    >>> bool((again.predict_proba(X) == clf.predict_proba(X)).all()), again.certificate_ == clf.certificate_
-    (True, True)
+    certificate : Certificate
+    parameters : dict
+        Those of the estimator.
+    voter_set : VoterSet
+        The family of the voters.
+    voters : FittedVoters
+    classes : array
+    weights : array
+    hyper_posterior : array or None
+    kept : array of int
+        Numbers of the voters among those that were certified.
+    parts : tuple of (train, certify)
+        Row numbers of all parts.
+    n_features : int
+    feature_names : array or None
+    prediction_seed : int
+    probe : rows or None
+        Rows as the voters get them, on which votes are compared when the file is opened.
     """
-    check_is_fitted(model)
-    skops = _skops()
-    certificate = model.certificate_
-    bare = _without_certificate(_slim(model) if slim else model)
-    header = {"format": "certivote model", "format_version": FORMAT_VERSION, "library_version": __version__}
-    content = io.BytesIO()
-    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(_HEADER, json.dumps(header, indent=2))
-        archive.writestr(_CERTIFICATE, certificate.to_json())
-        archive.writestr(_MODEL, skops.dumps(bare))
-    write_atomically(path, content.getvalue())
+
+    certificate: Certificate
+    parameters: dict[str, Any]
+    voter_set: VoterSet
+    voters: FittedVoters
+    classes: NDArray[Any]
+    weights: NDArray[np.float64]
+    hyper_posterior: NDArray[np.float64] | None
+    kept: NDArray[np.intp]
+    parts: tuple[tuple[NDArray[np.intp], NDArray[np.intp]], ...]
+    n_features: int
+    feature_names: NDArray[Any] | None
+    prediction_seed: int
+    probe: Any
 
 
-def load(path: str | os.PathLike[str], trusted: Sequence[str] = ()) -> Any:
-    """Read a classifier that :func:`save` has written.
+def write_model(path: str | os.PathLike[str], model: StoredModel) -> None:
+    """Write a model to one file, all at once, after having read it back and compared its votes."""
+    writer = PlainWriter()
+    probe = None if model.probe is None else probe_of(model.probe)
+    plain = {
+        "parameters": {name: writer.value(value) for name, value in model.parameters.items()},
+        "voter_set": writer.value(model.voter_set),
+        "voters": writer.value(model.voters),
+        "classes": labels_of(model.classes),
+        "weights": writer.value(model.weights),
+        "hyper_posterior": writer.value(model.hyper_posterior),
+        "kept": writer.value(model.kept.astype(np.int64)),
+        "parts": [[writer.value(rows.astype(np.int64)) for rows in part] for part in model.parts],
+        "n_features": model.n_features,
+        "feature_names": None if model.feature_names is None else model.feature_names.tolist(),
+        "prediction_seed": model.prediction_seed,
+        "probe": writer.value(probe),
+        "probe_votes": "" if probe is None else model.voters.votes(model.probe).digest(),
+    }
+    brought = pack(writer.brought) if writer.brought else b""
+    header = {"versions": _versions()}
+    content = write_archive(Archive(header, model.certificate.to_json(), plain, writer.arrays, brought))
+    archive = read_archive(Path(path), content)
+    _understood(archive, writer.brought, Path(path))
+    write_atomically(path, content)
 
-    Files that earlier versions of certivote have written are read too.
 
-    Parameters
-    ----------
-    path : path
-    trusted : sequence of str
-        Types, beyond those of certivote, scikit-learn and NumPy, that the file may bring: those of classifiers from
-        other libraries that are among the voters. Name them only if you know where the file is from.
+def read_model(path: str | os.PathLike[str], trusted: Sequence[str] = ()) -> StoredModel:
+    """Read what :func:`write_model` has written.
 
     Raises
     ------
     ModelFileError
-        If the file is not a model, of a newer format, damaged, or holds types that are not trusted. Nothing of it has
-        been run.
+        If the file is not a model, of another format, damaged, holds brought objects of types that are not trusted, or
+        would vote otherwise here than where it was written.
     """
-    skops = _skops()
     path = Path(path)
-    content = io.BytesIO(path.read_bytes())
-    try:
-        with zipfile.ZipFile(content) as archive:
-            if sum(entry.file_size for entry in archive.infolist()) > _LIMIT:
-                raise ModelFileError(f"{path} would unpack to more than {_LIMIT >> 30} GiB.")
-            parts = {name: archive.read(name) for name in (_HEADER, _CERTIFICATE, _MODEL)}
-        header = json.loads(parts[_HEADER])
-        version = header["format_version"] if header.get("format") == "certivote model" else None
-    except ModelFileError:
-        raise
-    except Exception as error:  # whatever a damaged file makes the reader say
-        raise ModelFileError(f"{path} is not a certivote model, or is damaged: {error}") from error
-    if version not in (1, FORMAT_VERSION):
-        raise ModelFileError(
-            f"{path} has format version {version!r}; this certivote reads versions 1 to {FORMAT_VERSION}. Install the "
-            "version of certivote that wrote it, or a newer one."
-        )
-    return _read(skops, parts, path, trusted, from_version_1 if version == 1 else lambda model: model)
+    archive = read_archive(path)
+    brought = []
+    if archive.brought:
+        brought = unpack(archive.brought, trusted, path, archive.most, _other_versions(archive.header))
+    return _understood(archive, brought, path)
 
 
-def _read(
-    skops: Any, parts: dict[str, bytes], path: Path, trusted: Sequence[str], renew: Callable[[bytes], bytes]
-) -> Any:
-    allowed = _TRUSTED | set(trusted)
+def _understood(archive: Archive, brought: Sequence[Any], path: Path) -> StoredModel:
     try:
-        parts = {**parts, _MODEL: renew(parts[_MODEL])}
-        certificate = Certificate.from_json(parts[_CERTIFICATE].decode())
-        strangers = sorted(set(skops.get_untrusted_types(data=parts[_MODEL])) - allowed)
-        if strangers:
-            raise ModelFileError(
-                f"{path} holds types that certivote does not know: {', '.join(strangers)}. If you know where the file "
-                "is from and trust them, name them in trusted=[...]; otherwise do not load it."
-            )
-        model = skops.loads(parts[_MODEL], trusted=sorted(allowed & set(skops.get_untrusted_types(data=parts[_MODEL]))))
-    except ModelFileError:
-        raise
+        certificate = Certificate.from_json(archive.certificate)
+        reader = PlainReader(archive.arrays, brought)
+        model = _model(archive.model, reader, certificate)
+        _check(model)
+        _check_votes(model, archive)
+    except ModelFileError as error:
+        raise ModelFileError(f"{path}: {error}") from error
+    except MemoryError as error:
+        raise ModelFileError(f"{path} needs more memory than there is.") from error
     except Exception as error:  # whatever a damaged file makes the reader say
-        raise ModelFileError(f"{path} cannot be read: {type(error).__name__}: {error}") from error
-    if (type(model).__module__, type(model).__name__) != _ESTIMATOR or not hasattr(model, "weights_"):
-        raise ModelFileError(f"{path} holds no fitted CertifiedVoteClassifier.")
-    _check_trees(model, path)
-    try:
-        _complete(model, certificate)
-    except (AttributeError, TypeError, ValueError) as error:
-        raise ModelFileError(f"{path} cannot be read: {error}") from error
-    n_voters = certificate.deployed_part.n_voters
-    everyone = np.arange(n_voters)
-    kept = vars(model).setdefault("kept_voters_", everyone)
-    if len(kept) != len(model.weights_) or not np.array_equal(kept, np.intersect1d(kept, everyone)):
-        raise ModelFileError(f"{path}: the certificate is about {n_voters} voters, the model has others.")
-    model.certificate_ = certificate
+        raise ModelFileError(f"{path} cannot be read: {error!s:.500}") from error
     return model
 
 
-def _complete(model: Any, certificate: Certificate) -> None:
-    """Add what models of format version 1 did not have, and move what they had in another place."""
-    known = vars(model)
-    known.setdefault("family", "dirichlet")
-    if "voter_set_" not in known:
-        automatic = isinstance(model.voters, str) and model.voters == "auto"
-        known["voter_set_"] = resolve_voters(usual_voters(model.method) if automatic else model.voters)
-    if "hyper_posterior_" not in known:
-        method = METHODS[certificate.method]
-        known["hyper_posterior_"] = None
-        if method.predictor.is_random:
-            known["hyper_posterior_"] = model.weights_
-            model.weights_ = method.family.mean_weights(model.weights_)
+def _model(plain: dict[str, Any], reader: PlainReader, certificate: Certificate) -> StoredModel:
+    names, probe = plain["feature_names"], reader.parameter(plain["probe"])
+    return StoredModel(
+        certificate=certificate,
+        parameters={name: reader.parameter(value) for name, value in plain["parameters"].items()},
+        voter_set=reader.fitted(plain["voter_set"], VoterSet),
+        voters=reader.fitted(plain["voters"]),
+        classes=labels_from(plain["classes"]),
+        weights=reader.array(plain["weights"]),
+        hyper_posterior=None if plain["hyper_posterior"] is None else reader.array(plain["hyper_posterior"]),
+        kept=reader.array(plain["kept"]),
+        parts=tuple((reader.array(train), reader.array(certify)) for train, certify in plain["parts"]),
+        n_features=plain["n_features"],
+        feature_names=None if names is None else labels_from(["object", names]),
+        prediction_seed=plain["prediction_seed"],
+        probe=None if probe is None else probe_from(probe),
+    )
 
 
-def _without_certificate(model: Any) -> Any:
-    """A shallow copy: the certificate has a file of its own."""
-    bare = object.__new__(type(model))
-    bare.__dict__.update({name: value for name, value in vars(model).items() if name != "certificate_"})
-    return bare
+def _check(model: StoredModel) -> None:
+    """Refuse a model whose pieces do not fit together, before any of them is used."""
+    part, classes = model.certificate.deployed_part, model.classes
+    if type(model.n_features) is not int or not 1 <= model.n_features < 1 << 31:
+        raise ValueError("its number of columns is none")
+    if model.feature_names is not None and len(model.feature_names) != model.n_features:
+        raise ValueError("it has other names than columns")
+    if len(classes) < 2 or not np.array_equal(np.unique(classes), classes):
+        raise ValueError("its classes are not in order")
+    if tuple(str(label) for label in classes) != model.certificate.classes:
+        raise ValueError("its classes are not those of its certificate")
+    _check_voters(model)
+    weights, kept = model.weights, model.kept
+    if weights.dtype != np.float64 or weights.shape != (model.voters.n_voters,):
+        raise ValueError(f"it has {model.voters.n_voters:,} voters and other weights")
+    if not np.all((weights >= 0.0) & (weights <= 1.0)):
+        raise ValueError("its weights are no weights")
+    if kept.dtype != np.int64 or kept.shape != weights.shape or np.any(np.diff(kept) < 1):
+        raise ValueError("the numbers of its voters are not in order")
+    if kept[0] < 0 or kept[-1] >= part.n_voters:
+        raise ValueError(f"the certificate is about {part.n_voters:,} voters, the model has others")
+    random = PREDICTORS[model.certificate.certified].is_random
+    if random != (model.hyper_posterior is not None):
+        raise ValueError("its certificate is about another kind of vote")
+    if random and (
+        not np.array_equal(np.asarray(model.hyper_posterior), part.alpha)
+        or len(part.alpha) != len(FAMILIES[part.family].limits(1)[0]) * len(kept)
+    ):
+        raise ValueError("its distribution over weights is not the certified one")
+    for rows in (rows for pair in model.parts for rows in pair):
+        if rows.dtype != np.int64 or rows.ndim != 1 or np.any(rows < 0):
+            raise ValueError("the numbers of its rows are no row numbers")
+    if len(model.parts) != len(model.certificate.parts):
+        raise ValueError("it has other parts than its certificate")
+    if type(model.prediction_seed) is not int or not 0 <= model.prediction_seed < 1 << 63:
+        raise ValueError("its seed is none")
 
 
-def _slim(model: Any) -> Any:
-    """A shallow copy without the voters of weight zero. The random vote may give weight to any voter: it keeps all."""
-    if model.hyper_posterior_ is not None:
-        return model
-    few = copy(model)
-    few.voters_, kept = model.voters_.only(np.flatnonzero(model.weights_))
-    few.weights_, few.kept_voters_ = model.weights_[kept], model.kept_voters_[kept]
-    return few
+def _check_voters(model: StoredModel) -> None:
+    kind = KINDS.get(type(model.voter_set))
+    if kind is not None and not isinstance(model.voters, kind):
+        raise ValueError("its voters are not of their family")
+    encoder = getattr(model.voters, "transformer", None)
+    if isinstance(encoder, ColumnEncoder):
+        names = getattr(encoder, "feature_names_in_", np.empty(0))
+        if not np.array_equal(names, np.empty(0) if model.feature_names is None else model.feature_names):
+            raise ValueError("the encoder of its columns knows them by other names")
+    model.voters.check(model.n_features, len(model.classes))
 
 
-def _check_trees(model: Any, path: Path) -> None:
-    """Refuse trees whose nodes point outside: following them would read foreign memory."""
-    seen: set[int] = set()
-    stack: list[Any] = [vars(model)]
-    while stack:
-        item = stack.pop()
-        if id(item) in seen or isinstance(item, str | bytes | int | float):
-            continue
-        seen.add(id(item))
-        if isinstance(item, dict):
-            stack.extend(item.values())
-        elif isinstance(item, list | tuple | set) or (isinstance(item, np.ndarray) and item.dtype == object):
-            stack.extend(item.ravel() if isinstance(item, np.ndarray) else item)
-        elif type(item).__name__ == "Tree" and type(item).__module__ == "sklearn.tree._tree":
-            links = np.stack([item.children_left, item.children_right])
-            _check_links(links, item.children_left == -1, item.feature, item.n_features, path)
-        elif type(item).__name__ == "TreePredictor":
-            nodes = item.nodes
-            leaf = nodes["is_leaf"].astype(bool)
-            links = np.stack([nodes["left"], nodes["right"]]).astype(np.int64)
-            _check_links(links, leaf, nodes["feature_idx"], None, path)
-        elif hasattr(item, "__dict__"):
-            stack.append(vars(item))
-
-
-def _check_links(links: Any, leaf: Any, feature: Any, n_features: int | None, path: Path) -> None:
-    """Every inner node leads to two later nodes, and asks for a feature that there is."""
-    inner = ~leaf
-    places = np.arange(links.shape[1])
-    ahead = (links > places) & (links < links.shape[1])
-    known = (feature >= 0) & (feature < (n_features if n_features is not None else np.iinfo(np.int32).max))
-    if not np.all(ahead[:, inner]) or not np.all(known[inner]):
-        raise ModelFileError(f"{path} holds a tree whose nodes lead nowhere: it is damaged, or was made to do harm.")
-
-
-def _skops() -> Any:
+def _check_votes(model: StoredModel, archive: Archive) -> None:
+    """Refuse a model whose voters do not vote here as they did where it was written."""
+    others = _other_versions(archive.header)
+    if model.probe is None:
+        if archive.brought and others:
+            raise ModelFileError(
+                f"it was written with {', '.join(others)}, and has no probe rows that could show whether its voters "
+                "vote as they did. Open it with the versions that wrote it."
+            )
+        return
+    check_probe(model.probe, model.n_features, archive.most)
     try:
-        import skops.io
-    except ImportError as error:
-        raise ImportError("Saving and loading models needs the package skops: install certivote[persist].") from error
-    return skops.io
+        votes = model.voters.votes(model.probe).digest()
+    except Exception as error:
+        if not archive.brought or not others:
+            raise
+        raise ModelFileError(
+            f"classifiers or transformers that its user brought cannot be asked here ({error!s:.200}). It was written "
+            f"with {', '.join(others)}; open it with these versions, or fit it again."
+        ) from error
+    if votes != archive.model["probe_votes"]:
+        raise ModelFileError(
+            "its voters vote otherwise here than where it was written"
+            + (
+                f", with {', '.join(others)}. Open it with these versions."
+                if others
+                else ": it is damaged, or this processor rounds otherwise."
+            )
+        )
+
+
+def _other_versions(header: dict[str, Any]) -> list[str]:
+    """The versions that a file was written with, where they are not those here."""
+    written, here = header.get("versions"), _versions()
+    if not isinstance(written, dict) or not all(isinstance(text, str) for pair in written.items() for text in pair):
+        raise ModelFileError("the file does not say which versions it was written with.")
+    return [
+        f"{name:.20} {text:.20} (here {here.get(name)})" for name, text in written.items() if here.get(name) != text
+    ]
+
+
+def _versions() -> dict[str, str]:
+    versions = {"certivote": __version__, "python": platform.python_version(), "processor": platform.machine()}
+    for name in _LIBRARIES:
+        try:
+            versions[name] = _installed(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return versions

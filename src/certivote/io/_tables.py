@@ -19,9 +19,11 @@ from typing import Any, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
+from certivote.io._decimal_marks import with_points
+from certivote.io._table_files import TableError, TableFile
 from certivote.voters.text_columns import MISSING, coded
 
-__all__ = ["Table", "TableError", "check_columns", "column_names", "is_parquet", "read_table", "stream_text"]
+__all__ = ["Table", "check_columns", "column_names", "read_table", "stream_text"]
 
 _CHUNK = 1 << 16
 """Rows of a CSV file that are parsed at a time."""
@@ -31,66 +33,78 @@ _CLASSES = 100
 """Labels beyond which there must be two rows of each, on average."""
 
 
-class TableError(ValueError):
-    """The file cannot be used as it is; the message says where and why."""
-
-
 @dataclass(frozen=True)
 class Table:
-    """Features as a pandas frame of float64, datetime64 and categorical columns, and labels as text."""
+    """Features as a pandas frame of float64, datetime64 and categorical columns, and labels as a series of texts.
+
+    Attributes
+    ----------
+    digest : str
+        The SHA-256 of the bytes that were read.
+    """
 
     X: Any
-    y: NDArray[Any]
+    y: Any
+    digest: str
 
 
-def is_parquet(path: Path) -> bool:
-    """Whether the name says that this is a parquet file; anything else is read as CSV."""
-    return path.suffix.lower() in (".parquet", ".pq")
-
-
-def column_names(path: Path) -> list[str]:
+def column_names(source: Path | TableFile) -> list[str]:
     """The names in the header, in order."""
-    with _reading(path):
-        if is_parquet(path):
-            names = _parquet(path).schema_arrow.names
+    file = _file(source)
+    with _reading(file):
+        if file.is_parquet:
+            names = _parquet(file).schema_arrow.names
         else:
-            with _open(path) as file:
-                rows = (row for row in csv.reader(file) if row)
+            with file.text() as text:
+                rows = (row for row in csv.reader(text, delimiter=file.separator) if row)
                 names = next(rows, [])
                 wider = len(next(rows, names)) > len(names)
             if not names:
-                raise TableError(f"{path}: the file is empty.")
+                raise TableError(f"{file}: the file is empty.")
             if wider:  # which the fast reader takes for commas at the ends of all lines
-                _check_widths(path)
+                _check_widths(file)
     names = [name.strip() for name in names]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise TableError(f"{path}: the column {twice!r} occurs more than once in the header.")
+        raise TableError(f"{file}: the column {twice!r} occurs more than once in the header.")
     return names
 
 
-def check_columns(path: Path, wanted: Sequence[str], names: Sequence[str]) -> None:
-    """Refuse a column that the file does not have, with the name that may be meant."""
-    absent = [name for name in wanted if name not in names]
+def check_columns(source: Path | TableFile, wanted: Sequence[str], names: Sequence[str]) -> None:
+    """Refuse a file that lacks columns, and name them all, with the names that may be meant.
+
+    Examples
+    --------
+    >>> try:
+    ...     check_columns(Path("new.csv"), ["age", "town"], ["Age", "Town"])
+    ... except TableError as error:
+    ...     print(error)
+    new.csv: there are no columns 'age' (did you mean 'Age'?) and 'town' (did you mean 'Town'?).
+    """
+    absent = list(dict.fromkeys(name for name in wanted if name not in names))
     if not absent:
         return
-    folded = {name.casefold(): name for name in names}
-    close = difflib.get_close_matches(absent[0].casefold(), folded, n=1, cutoff=0.5)
+    # A column that is wanted under its own name is not what another name means.
+    folded = {name.casefold(): name for name in names if name not in wanted}
+    near = {name: difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.5) for name in absent}
+    meant = {name: f"did you mean {folded[close[0]]!r}?" for name, close in near.items() if close}
     shown = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
-    hint = f"did you mean {folded[close[0]]!r}?" if close else f"the columns are {shown}."
-    if len(names) == 1 and any(mark in names[0] for mark in ";\t|"):
-        hint = "the header has no comma, and commas must separate the columns."
-    others = f" (and {len(absent) - 1} more that are needed)" if len(absent) > 1 else ""
-    raise TableError(f"{path}: there is no column {absent[0]!r}{others}; {hint}")
+    hint = "" if meant else f"; the columns are {shown}."
+    if len(absent) == 1:
+        raise TableError(f"{source}: there is no column {absent[0]!r}{hint or f'; {meant[absent[0]]}'}")
+    listed = [f"{name!r} ({meant[name]})" if name in meant else repr(name) for name in absent]
+    raise TableError(f"{source}: there are no columns {', '.join(listed[:-1])} and {listed[-1]}{hint or '.'}")
 
 
-def read_table(path: Path, target: str, drop: Sequence[str] = (), features: Sequence[str] | None = None) -> Table:
+def read_table(
+    source: Path | TableFile, target: str, drop: Sequence[str] = (), features: Sequence[str] | None = None
+) -> Table:
     """Read features and labels.
 
     Parameters
     ----------
-    path : Path
-        Of a CSV file (``.csv`` or ``.csv.gz``, UTF-8, commas, a header line) or a parquet file (``.parquet``, ``.pq``).
+    source : Path or TableFile
+        A CSV file with a header line, or a parquet file; a path is one that is read without any options.
     target : str
         Column of the labels. They are text: ``1`` and ``1.0`` are two labels.
     drop : sequence of str
@@ -98,58 +112,68 @@ def read_table(path: Path, target: str, drop: Sequence[str] = (), features: Sequ
     features : sequence of str, optional
         The columns to take, in this order; by default all others, in the order of the file.
     """
-    names = column_names(path)
-    check_columns(path, [target, *drop, *(features or ())], names)
+    file = _file(source)
+    with _reading(file):
+        digest = file.digest()
+    names = column_names(file)
+    check_columns(file, [target, *drop, *(features or ())], names)
     if target in drop:
-        raise TableError(f"{path}: the target {target!r} cannot be dropped.")
+        raise TableError(f"{file}: the target {target!r} cannot be dropped.")
     kept = list(features or (name for name in names if name != target and name not in drop))
     if not kept:
         besides = f" and what is dropped ({', '.join(drop)})" if drop else ""
-        raise TableError(f"{path}: there is no column besides the target {target!r}{besides}.")
-    with _reading(path):
-        columns, labels = (_read_parquet if is_parquet(path) else _read_csv)(path, names, kept, target)
+        raise TableError(f"{file}: there is no column besides the target {target!r}{besides}.")
+    with _reading(file):
+        columns, labels = (_read_parquet if file.is_parquet else _read_csv)(file, names, kept, target)
+        if file.digest() != digest:
+            raise TableError(f"{file}: the file was changed while it was read.")
     import pandas as pd
 
-    return Table(pd.DataFrame(columns, copy=False), labels)
+    return Table(pd.DataFrame(columns, copy=False), pd.Series(labels, dtype=object, name=target), digest)
 
 
-def stream_text(path: Path, n_rows: int) -> Iterator[Any]:
+def stream_text(source: Path | TableFile, n_rows: int) -> Iterator[Any]:
     """The whole table as frames of at most so many rows; of a CSV file every value as the text that is written there.
 
     Columns have the names of the file as they are written. Parquet columns keep their types.
     """
-    with _reading(path):
-        if is_parquet(path):
-            for batch in _parquet(path).iter_batches(n_rows):
+    file = _file(source)
+    with _reading(file):
+        if file.is_parquet:
+            for batch in _parquet(file).iter_batches(n_rows):
                 yield batch.to_pandas(date_as_object=False)
             return
-        with _open(path) as file:
-            header = next(row for row in csv.reader(file) if row)
+        with file.text() as text:
+            header = next(row for row in csv.reader(text, delimiter=file.separator) if row)
         checked = False
-        for chunk in _chunks(path, n_rows, names=header, dtype=str, na_filter=False):
+        for chunk in _chunks(file, n_rows, names=header, dtype=str, na_filter=False):
             if not checked and (chunk.iloc[:, -1] == "").any():
-                _check_widths(path)
+                _check_widths(file)
                 checked = True
             yield chunk
+
+
+def _file(source: Path | TableFile) -> TableFile:
+    return source if isinstance(source, TableFile) else TableFile(source)
 
 
 # CSV -----------------------------------------------------------------------------------------------------------------
 
 
-def _read_csv(path: Path, names: list[str], kept: list[str], target: str) -> tuple[dict[str, Any], NDArray[Any]]:
+def _read_csv(file: TableFile, names: list[str], kept: list[str], target: str) -> tuple[dict[str, Any], NDArray[Any]]:
     import pandas as pd
 
-    settings = {"names": names, "keep_default_na": False, "na_values": sorted(MISSING)}
-    glance = next(_chunks(path, _GLANCE, **settings), None)
+    settings = {"names": names, "keep_default_na": False, "na_values": sorted(MISSING), "decimal": file.decimal or "."}
+    glance = next(_chunks(file, _GLANCE, **settings), None)
     if glance is None or not len(glance):
-        raise TableError(f"{path}: there are no rows below the header.")
+        raise TableError(f"{file}: there are no rows below the header.")
     text = {target, *(name for name in kept if glance[name].dtype.kind not in "iuf")}
     while True:
         found: dict[str, list[Any]] = {name: [] for name in (*kept, target)}
         texts: dict[str, dict[str, int]] = {name: {} for name in text}
         surprises: set[str] = set()
         missing = False
-        for chunk in _chunks(path, _CHUNK, dtype=dict.fromkeys(text, str), **settings):
+        for chunk in _chunks(file, _CHUNK, dtype=dict.fromkeys(text, str), **settings):
             missing = missing or bool(chunk.iloc[:, -1].isna().any())
             for name in found:
                 if name in text:
@@ -162,22 +186,22 @@ def _read_csv(path: Path, names: list[str], kept: list[str], target: str) -> tup
             break
         text |= surprises
     if missing:
-        _check_widths(path)
+        _check_widths(file)
     columns: dict[str, Any] = {}
     for name in kept:
         values = np.concatenate(found.pop(name))
         if name in text:
-            columns[name] = pd.Categorical.from_codes(values, list(texts.pop(name)))
+            columns[name] = pd.Categorical.from_codes(values, with_points(file, name, list(texts.pop(name))))
         else:
-            _check_finite(values, name, lambda row, name=name: _cell(path, row, names.index(name)))  # type: ignore[misc]
+            _check_finite(values, name, lambda row, name=name: _cell(file, row, names.index(name)))  # type: ignore[misc]
             columns[name] = values
     codes = np.concatenate(found[target])
     return columns, _labels(
-        path, codes, list(texts[target]), target, lambda row: _cell(path, row, names.index(target))[0]
+        file, codes, list(texts[target]), target, lambda row: _cell(file, row, names.index(target))[0]
     )
 
 
-def _chunks(path: Path, n_rows: int, **settings: Any) -> Iterator[Any]:
+def _chunks(file: TableFile, n_rows: int, **settings: Any) -> Iterator[Any]:
     import pandas as pd
 
     if tuple(int(part) for part in pd.__version__.split(".")[:2]) < (3, 1):
@@ -185,12 +209,19 @@ def _chunks(path: Path, n_rows: int, **settings: Any) -> Iterator[Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("error", pd.errors.ParserWarning)
         try:
-            yield from pd.read_csv(
-                path, header=0, index_col=False, chunksize=n_rows, low_memory=False, encoding="utf-8", **settings
-            )
+            with file.text() as text:
+                yield from pd.read_csv(
+                    text,
+                    sep=file.separator,
+                    header=0,
+                    index_col=False,
+                    chunksize=n_rows,
+                    low_memory=False,
+                    **settings,
+                )
         except (pd.errors.ParserError, pd.errors.ParserWarning, UnicodeDecodeError) as error:
-            _check_widths(path)
-            raise TableError(f"{path}: {str(error).splitlines()[0]}") from error
+            _check_widths(file)
+            raise TableError(f"{file}: {str(error).splitlines()[0]}") from error
 
 
 def _known(column: Any, texts: dict[str, int]) -> NDArray[np.int32]:
@@ -200,23 +231,23 @@ def _known(column: Any, texts: dict[str, int]) -> NDArray[np.int32]:
     return places[codes]
 
 
-def _check_widths(path: Path) -> None:
+def _check_widths(file: TableFile) -> None:
     """Look for the first line that is no row of the table, and complain about it."""
-    for line, row, width in _lines(path):
+    for line, row, width in _lines(file):
         if len(row) != width:
-            raise TableError(f"{path}, line {line}: {len(row)} fields, but the header has {width}.")
+            raise TableError(f"{file}, line {line}: {len(row)} fields, but the header has {width}.")
 
 
-def _cell(path: Path, number: int, place: int) -> tuple[str, str]:
+def _cell(file: TableFile, number: int, place: int) -> tuple[str, str]:
     """Where in the file the row of that number is, and what it holds in a column."""
-    line, row, _ = next(itertools.islice(_lines(path), number, None))
-    return f"{path}, line {line}", row[place]
+    line, row, _ = next(itertools.islice(_lines(file), number, None))
+    return f"{file}, line {line}", row[place]
 
 
-def _lines(path: Path) -> Iterator[tuple[int, list[str], int]]:
+def _lines(file: TableFile) -> Iterator[tuple[int, list[str], int]]:
     """Every row below the header with its line number and the number of columns: slow, to find what is wrong."""
-    with _open(path) as file:
-        reader = csv.reader(_decodable(path, file), strict=True)
+    with file.text() as text:
+        reader = csv.reader(_decodable(file, text), delimiter=file.separator, strict=True)
         width = 0
         try:
             for row in reader:
@@ -227,48 +258,46 @@ def _lines(path: Path) -> Iterator[tuple[int, list[str], int]]:
                     yield reader.line_num, row, width
                 width = width or len(row)
         except csv.Error as error:
-            raise TableError(f"{path}, line {reader.line_num}: {error}; are quotation marks closed?") from error
+            raise TableError(f"{file}, line {reader.line_num}: {error}; are quotation marks closed?") from error
 
 
-def _decodable(path: Path, file: TextIO) -> Iterator[str]:
-    lines = iter(file)
+def _decodable(file: TableFile, text: TextIO) -> Iterator[str]:
+    lines = iter(text)
     for number in itertools.count(1):
         try:
             line = next(lines, None)
         except UnicodeDecodeError as error:
-            raise TableError(f"{path}: not a UTF-8 text file ({error.reason} after line {number - 1}).") from error
+            raise file.not_decodable(f"{error.reason} after line {number - 1}") from error
         if line is None:
             return
         yield line
 
 
-def _open(path: Path) -> TextIO:
-    if path.suffix.lower() == ".gz":
-        return gzip.open(path, "rt", newline="", encoding="utf-8-sig")
-    return path.open(newline="", encoding="utf-8-sig")
-
-
 # Parquet -------------------------------------------------------------------------------------------------------------
 
 
-def _parquet(path: Path) -> Any:
+def _parquet(file: TableFile) -> Any:
+    if file.text_options:
+        raise TableError(f"{file}: {file.text_options} is for CSV files, and this is a parquet file; leave it out.")
     try:
         import pyarrow.parquet
     except ImportError as error:
-        raise TableError(f"{path}: parquet files need the package pyarrow: install certivote[parquet].") from error
-    return pyarrow.parquet.ParquetFile(path)
+        raise TableError(f"{file}: parquet files need the package pyarrow: install certivote[parquet].") from error
+    return pyarrow.parquet.ParquetFile(file.path if file.content is None else pyarrow.BufferReader(file.content))
 
 
-def _read_parquet(path: Path, names: list[str], kept: list[str], target: str) -> tuple[dict[str, Any], NDArray[Any]]:
+def _read_parquet(
+    file: TableFile, names: list[str], kept: list[str], target: str
+) -> tuple[dict[str, Any], NDArray[Any]]:
     import pandas as pd
 
-    file = _parquet(path)
-    if not file.metadata.num_rows:
-        raise TableError(f"{path}: there are no rows.")
-    written = dict(zip(names, file.schema_arrow.names, strict=True))
+    stored = _parquet(file)
+    if not stored.metadata.num_rows:
+        raise TableError(f"{file}: there are no rows.")
+    written = dict(zip(names, stored.schema_arrow.names, strict=True))
 
     def read(name: str) -> Any:
-        return file.read([written[name]]).to_pandas(date_as_object=False).iloc[:, 0]
+        return stored.read([written[name]]).to_pandas(date_as_object=False).iloc[:, 0]
 
     columns: dict[str, Any] = {}
     for name in kept:
@@ -278,20 +307,21 @@ def _read_parquet(path: Path, names: list[str], kept: list[str], target: str) ->
             _check_finite(
                 columns[name],
                 name,
-                lambda row, column=column: (f"{path}, row {row + 1}", str(column.iloc[row])),  # type: ignore[misc]
+                lambda row, column=column: (f"{file}, row {row + 1}", str(column.iloc[row])),  # type: ignore[misc]
             )
         elif column.dtype.kind == "M":
             columns[name] = column
         else:
             try:
-                columns[name] = pd.Categorical.from_codes(*coded(column))
+                codes, texts = coded(column)
             except TypeError:
-                kind = file.schema_arrow.field(written[name]).type
+                kind = stored.schema_arrow.field(written[name]).type
                 raise TableError(
-                    f"{path}: column {name!r} holds values of type {kind}, which are neither numbers nor text; "
+                    f"{file}: column {name!r} holds values of type {kind}, which are neither numbers nor text; "
                     f"leave it out by --drop {name}."
                 ) from None
-    return columns, _labels(path, *coded(read(target)), target, lambda row: f"{path}, row {row + 1}")
+            columns[name] = pd.Categorical.from_codes(codes, with_points(file, name, texts))
+    return columns, _labels(file, *coded(read(target)), target, lambda row: f"{file}, row {row + 1}")
 
 
 # Both ----------------------------------------------------------------------------------------------------------------
@@ -305,7 +335,7 @@ def _check_finite(values: NDArray[np.float64], name: str, cell: Callable[[int], 
 
 
 def _labels(
-    path: Path, codes: NDArray[np.integer], texts: list[str], target: str, where: Callable[[int], str]
+    file: TableFile, codes: NDArray[np.integer], texts: list[str], target: str, where: Callable[[int], str]
 ) -> NDArray[Any]:
     missing = np.flatnonzero(codes < 0)
     if len(missing):
@@ -315,26 +345,26 @@ def _labels(
         )
     if len(texts) > max(_CLASSES, len(codes) / 2):
         raise TableError(
-            f"{path}: the target {target!r} has {len(texts):,} different values in {len(codes):,} rows; a vote chooses "
+            f"{file}: the target {target!r} has {len(texts):,} different values in {len(codes):,} rows; a vote chooses "
             "among classes. Is another column meant, or should numbers be cut into ranges first?"
         )
     return np.array(texts)[codes]
 
 
 @contextmanager
-def _reading(path: Path) -> Iterator[None]:
+def _reading(file: TableFile) -> Iterator[None]:
     """What can go wrong with a file, as one sentence."""
     try:
         yield
     except TableError:
         raise
     except UnicodeDecodeError as error:
-        raise TableError(f"{path}: not a UTF-8 text file ({error.reason}).") from error
+        raise file.not_decodable(error.reason) from error
     except (gzip.BadGzipFile, EOFError) as error:
-        raise TableError(f"{path}: not a gzip file, or cut off ({error}).") from error
+        raise TableError(f"{file}: not a gzip file, or cut off ({error}).") from error
     except OSError as error:
-        raise TableError(f"{path}: {error.strerror or error}.") from error
+        raise TableError(f"{file}: {error.strerror or error}.") from error
     except ValueError as error:
-        if not is_parquet(path):
+        if not file.is_parquet:
             raise
-        raise TableError(f"{path}: not a parquet file, or damaged ({str(error).splitlines()[0]}).") from error
+        raise TableError(f"{file}: not a parquet file, or damaged ({str(error).splitlines()[0]}).") from error

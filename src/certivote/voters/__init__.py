@@ -15,9 +15,12 @@ from certivote.voters._forest import Forest
 from certivote.voters._mixed import Mixed
 from certivote.voters._preprocessed import Preprocessed
 from certivote.voters._registry import VOTERS, resolve_voters
+from certivote.voters._stored import KINDS, RECIPES
 from certivote.voters._stumps import Stumps
 
 __all__ = [
+    "KINDS",
+    "RECIPES",
     "VOTERS",
     "Classifiers",
     "ColumnEncoder",

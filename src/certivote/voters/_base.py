@@ -10,7 +10,10 @@ from sklearn.base import BaseEstimator
 
 from certivote.votes import Votes
 
-__all__ = ["FittedVoters", "OutOfSampleVotes", "VoterSet", "out_of_sample_by_voting"]
+__all__ = ["NOT_STORED", "FittedVoters", "OutOfSampleVotes", "VoterSet", "out_of_sample_by_voting"]
+
+NOT_STORED = {"stored": False}
+"""Metadata of a field that fitted voters have in memory only: a model file does not hold it."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +77,12 @@ class FittedVoters(Protocol):
             The numbers of the rows to vote on.
         """
 
+    def check(self, width: int, n_classes: int) -> None:
+        """Raise a ValueError unless they can vote on rows of so many columns, for so many classes.
+
+        Voters that come from a file are asked before their first vote.
+        """
+
     def only(self, voters: NDArray[np.intp]) -> "tuple[FittedVoters, NDArray[np.intp]]":
         """Some of the voters, and their numbers: those asked for, and those whose absence would save nothing."""
 
@@ -115,6 +124,10 @@ class VoterSet(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
     ...
     ...     def only(self, voters):
     ...         return self, np.arange(2)
+    ...
+    ...     def check(self, width, n_classes):
+    ...         if width < 2 or n_classes != 2:
+    ...             raise ValueError("the signs of two columns choose between two classes")
     >>> fitted = Signs().fit(None, None, np.array(["no", "yes"]), np.random.default_rng(0))
     >>> fitted.votes(np.array([[3.0, -1.0]])).masses(np.array([0.75, 0.25])).tolist()
     [[0.25, 0.75]]

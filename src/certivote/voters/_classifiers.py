@@ -1,6 +1,7 @@
 """Any classifiers of the user's own, fitted or not."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from certivote.voters._base import OutOfSampleVotes, VoterSet
 from certivote.votes import Votes, build_votes
 
-__all__ = ["Classifiers", "seeded"]
+__all__ = ["Classifiers", "FittedClassifiers", "seeded"]
 
 
 class Classifiers(VoterSet):
@@ -74,38 +75,53 @@ class Classifiers(VoterSet):
             if not hasattr(classifier, "predict") or isinstance(classifier, type):
                 raise TypeError(f"Every voter must be a classifier with a predict method; got {classifier!r}.")
 
-    def fit(self, X: Any, y: NDArray[Any], classes: NDArray[Any], rng: np.random.Generator) -> "_FittedClassifiers":
+    def fit(self, X: Any, y: NDArray[Any], classes: NDArray[Any], rng: np.random.Generator) -> "FittedClassifiers":
         self._check()
         ready = [_is_fitted(classifier) for classifier in self.classifiers]
         fitted = [c if done else seeded(c, rng).fit(X, y) for c, done in zip(self.classifiers, ready, strict=True)]
-        return _FittedClassifiers(fitted, ready, classes)
+        return FittedClassifiers(tuple(fitted), tuple(ready), classes)
 
 
-class _FittedClassifiers:
-    def __init__(self, classifiers: list[Any], came_fitted: list[bool], classes: NDArray[Any]):
-        self.classifiers = classifiers
-        self._came_fitted = came_fitted
-        self.n_voters = len(classifiers)
-        self._classes = classes
+@dataclass(frozen=True)
+class FittedClassifiers:
+    """Classifiers, whether each came fitted, and all classes."""
+
+    classifiers: tuple[Any, ...]
+    came_fitted: tuple[bool, ...]
+    classes: NDArray[Any]
+
+    @property
+    def n_voters(self) -> int:
+        return len(self.classifiers)
+
+    def check(self, width: int, n_classes: int) -> None:
+        """Raise a ValueError unless they vote for so many classes."""
+        ordered = self.classes.shape == (n_classes,) and np.array_equal(np.unique(self.classes), self.classes)
+        if not ordered or not len(self.classifiers) == len(self.came_fitted) >= 1:
+            raise ValueError("its classifiers vote among other classes")
 
     def votes(self, X: Any) -> Votes:
         return self._ballot([classifier.predict(X) for classifier in self.classifiers])
 
-    def only(self, voters: NDArray[np.intp]) -> "tuple[_FittedClassifiers, NDArray[np.intp]]":
-        kept = [self.classifiers[j] for j in voters], [self._came_fitted[j] for j in voters]
-        return _FittedClassifiers(*kept, self._classes), voters
+    def only(self, voters: NDArray[np.intp]) -> "tuple[FittedClassifiers, NDArray[np.intp]]":
+        kept = tuple(self.classifiers[j] for j in voters), tuple(self.came_fitted[j] for j in voters)
+        return FittedClassifiers(*kept, self.classes), voters
 
     def out_of_sample(self, X: Any, y: NDArray[Any], rows: NDArray[np.intp]) -> OutOfSampleVotes:
         """Classifiers that came fitted just vote; of the others, copies are fitted without a third of the rows each."""
         answers = [
-            c.predict(_safe_indexing(X, rows)) if done else _answers_unseen(c, X, self._classes[y])[rows]
-            for c, done in zip(self.classifiers, self._came_fitted, strict=True)
+            c.predict(_safe_indexing(X, rows)) if done else _answers_unseen(c, X, self.classes[y])[rows]
+            for c, done in zip(self.classifiers, self.came_fitted, strict=True)
         ]
         return OutOfSampleVotes(self._ballot(answers), np.arange(self.n_voters))
 
     def _ballot(self, answers: list[Any]) -> Votes:
-        codes = np.stack([np.searchsorted(self._classes, answer) for answer in answers], axis=1)
-        return build_votes(codes=codes, n_classes=len(self._classes))
+        codes = np.stack([np.searchsorted(self.classes, answer) for answer in answers], axis=1)
+        # What is no class would be counted beyond the last one.
+        known = self.classes[np.minimum(codes, len(self.classes) - 1)] == np.stack(answers, axis=1)
+        if not np.all(known):
+            raise ValueError("A classifier gives an answer that is none of the classes.")
+        return build_votes(codes=codes, n_classes=len(self.classes))
 
 
 def _is_fitted(classifier: Any) -> bool:

@@ -1,17 +1,17 @@
 """From the columns of a table to numbers: what each column is, decided by the training rows."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.preprocessing import OrdinalEncoder
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certivote.voters.text_columns import as_days, as_number, coded, read_texts
 
-__all__ = ["ColumnEncoder"]
+__all__ = ["ColumnEncoder", "Unread"]
 
 Array = NDArray[np.float64]
 
@@ -26,17 +26,25 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
     in alphabetical order. Truth values are categories. A column without any value stays missing for good.
 
     What ``transform`` meets that does not fit becomes a missing value: text in a column of numbers or dates, a category
-    that ``fit`` has not seen.
+    that ``fit`` has not seen. :meth:`unread` tells how much of that there is.
 
     Parameters
     ----------
     max_categories : int, default=250
         Categories per column. If there are more, the rarest ones get one number in common.
+    fill : bool, default=False
+        Whether missing values become the median of their column, for voters that need a value.
 
     Attributes
     ----------
     kinds_ : list of {"number", "date", "category", "empty"}
         What each column is.
+    categories_ : list of (array of str, or None)
+        Of each column of categories, all of them in alphabetical order.
+    places_ : list of (array of float, or None)
+        Their numbers.
+    medians_ : array of float
+        What missing values become with ``fill``.
 
     Examples
     --------
@@ -50,8 +58,9 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
     [[31.0, 19723.0, 1.0], [nan, 19725.0, 0.0]]
     """
 
-    def __init__(self, max_categories: int = 250):
+    def __init__(self, max_categories: int = 250, fill: bool = False):
         self.max_categories = max_categories
+        self.fill = fill
 
     def fit(self, X: Any, y: Any = None) -> "ColumnEncoder":
         """Decide what each column is.
@@ -66,29 +75,98 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         self
         """
         validate_data(self, X, reset=True, skip_check_array=True)
-        self.kinds_, self.encoders_ = [], []
+        self.kinds_, self.categories_, self.places_ = [], [], []
         for column in _columns(X):
             kind = _kind(column)
+            categories, places = self._numbered(column) if kind == "category" else (None, None)
             self.kinds_.append(kind)
-            self.encoders_.append(self._encoder(column) if kind == "category" else None)
+            self.categories_.append(categories)
+            self.places_.append(places)
+        self.medians_ = np.zeros(len(self.kinds_))
+        if self.fill:
+            values = self._numbers(X)
+            present = ~np.isnan(values).all(axis=0)
+            self.medians_[present] = np.nanmedian(values[:, present], axis=0)
         return self
 
     def transform(self, X: Any) -> Array:
         """The numbers, of shape (n_rows, n_columns)."""
         check_is_fitted(self)
         validate_data(self, X, reset=False, skip_check_array=True)
+        values = self._numbers(X)
+        return np.where(np.isnan(values), self.medians_, values) if self.fill else values
+
+    def unread(self, X: Any) -> "list[Unread]":
+        """The columns that hold values which become missing because they do not fit.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from certivote.voters import ColumnEncoder
+        >>> encoder = ColumnEncoder().fit(pd.DataFrame({"age": ["31", "40"], "state": ["well", "ill"]}))
+        >>> found = encoder.unread(pd.DataFrame({"age": ["31 y", "NA"], "state": ["ill", "Ill"]}))
+        >>> [(entry.column, entry.kind, entry.count, entry.example) for entry in found]
+        [('age', 'number', 1, '31 y'), ('state', 'category', 1, 'Ill')]
+        """
+        check_is_fitted(self)
+        found = []
+        names = getattr(self, "feature_names_in_", range(len(self.kinds_)))
+        for place, (name, column) in enumerate(zip(names, _columns(X), strict=True)):
+            codes, texts = coded(column)
+            lost = (codes >= 0) & np.isnan(self._column(place, column))
+            if lost.any() and self.kinds_[place] != "empty":
+                example = texts[codes[np.argmax(lost)]]
+                found.append(Unread(str(name), self.kinds_[place], int(np.count_nonzero(lost)), example))
+        return found
+
+    def check(self) -> None:
+        """Raise a ValueError unless what was fitted fits together: an encoder from a file is asked before its use."""
+        lists = (self.kinds_, self.categories_, self.places_, self.medians_)
+        names = getattr(self, "feature_names_in_", self.kinds_)
+        if {len(entry) for entry in (*lists, names)} != {self.n_features_in_} or self.medians_.dtype != np.float64:
+            raise ValueError("an encoder of columns has lists of several lengths")
+        if type(self.fill) is not bool or not np.all(np.abs(self.medians_) <= np.finfo(np.float32).max):
+            raise ValueError("an encoder of columns does not say what missing values become")
+        for kind, texts, places in zip(self.kinds_, self.categories_, self.places_, strict=True):
+            if kind not in (*_READ, "category", "empty") or (kind == "category") != (texts is not None):
+                raise ValueError("an encoder of columns has a column of an unknown kind")
+            shapes = (None if texts is None else texts.shape, None if places is None else places.shape)
+            if shapes[0] != shapes[1] or (places is not None and places.dtype != np.float64):
+                raise ValueError("an encoder of columns has other categories than numbers")
+            if places is not None and not np.all((places >= 0.0) & (places <= len(places))):
+                raise ValueError("an encoder of columns has categories without a number")
+
+    def _numbers(self, X: Any) -> Array:
         out = np.empty((len(X), len(self.kinds_)))
         for place, column in enumerate(_columns(X)):
-            out[:, place] = _numbers(column, self.kinds_[place], self.encoders_[place])
+            out[:, place] = self._column(place, column)
         return out
 
-    def _encoder(self, column: Any) -> OrdinalEncoder:
-        codes, texts = coded(column)
-        present = np.array(texts, dtype=object)[codes[codes >= 0]]
-        encoder = OrdinalEncoder(
-            handle_unknown="use_encoded_value", unknown_value=np.nan, max_categories=self.max_categories
+    def _column(self, place: int, column: Any) -> Array:
+        return np.broadcast_to(
+            _numbers(column, self.kinds_[place], self.categories_[place], self.places_[place]), len(column)
         )
-        return encoder.fit(present[:, None])
+
+    def _numbered(self, column: Any) -> tuple[NDArray[Any], Array]:
+        """All categories in alphabetical order, and their numbers."""
+        codes, texts = coded(column)
+        categories, counts = np.unique(np.array(texts, dtype=object)[codes[codes >= 0]], return_counts=True)
+        rare = np.zeros(len(categories), dtype=bool)
+        if len(categories) > self.max_categories:
+            rare[np.argsort(counts, kind="stable")[: len(categories) - self.max_categories + 1]] = True
+        places = np.cumsum(~rare) - 1.0
+        places[rare] = np.count_nonzero(~rare)
+        return categories, places
+
+
+@dataclass(frozen=True)
+class Unread:
+    """Values of a column that do not fit: the column's name, what it is, how many there are, and one of them."""
+
+    column: str
+    kind: str
+    count: int
+    example: str
 
 
 def _columns(X: Any) -> Any:
@@ -126,7 +204,7 @@ def _kind(column: Any) -> str:
     return "category"
 
 
-def _numbers(column: Any, kind: str, encoder: Any) -> Array | float:
+def _numbers(column: Any, kind: str, categories: NDArray[Any] | None, places: Array | None) -> Array | float:
     if kind == "empty":
         return np.nan
     native = None if kind == "category" else _native(column)
@@ -134,7 +212,9 @@ def _numbers(column: Any, kind: str, encoder: Any) -> Array | float:
         return native[1] if native[0] == kind else np.nan
     if kind != "category":
         return read_texts(column, _READ[kind])
+    assert categories is not None
+    assert places is not None
+    known = dict(zip(categories.tolist(), places.tolist(), strict=True))
     codes, texts = coded(column)
-    places = encoder.transform(np.array(texts, dtype=object)[:, None])[:, 0] if texts else []
     # The code -1 finds the last place.
-    return np.append(places, np.nan)[codes]
+    return np.array([*(known.get(text, np.nan) for text in texts), np.nan])[codes]

@@ -1,6 +1,6 @@
 """The trees of a forest."""
 
-from copy import copy
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import joblib
@@ -10,10 +10,11 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 
-from certivote.voters._base import OutOfSampleVotes, VoterSet
+from certivote.voters._base import NOT_STORED, OutOfSampleVotes, VoterSet
+from certivote.voters._trees import Trees
 from certivote.votes import Votes, build_votes, code_type
 
-__all__ = ["Forest"]
+__all__ = ["FittedForest", "Forest"]
 
 _CHUNK = 1 << 12
 """Rows sent down all trees before the next ones: so few that they stay in the processor's cache meanwhile."""
@@ -45,63 +46,92 @@ class Forest(VoterSet):
     def pilot(self) -> "Forest":
         return Forest(RandomForestClassifier(n_estimators=50))
 
-    def fit(self, X: Any, y: NDArray[Any], classes: NDArray[Any], rng: np.random.Generator) -> "_FittedForest":
+    def fit(self, X: Any, y: NDArray[Any], classes: NDArray[Any], rng: np.random.Generator) -> "FittedForest":
         forest = RandomForestClassifier() if self.estimator is None else self.estimator
         if not isinstance(forest, RandomForestClassifier | ExtraTreesClassifier):
             raise TypeError(f"Forest takes a RandomForestClassifier or an ExtraTreesClassifier; got {forest!r}.")
         forest = clone(forest)
         if forest.random_state is None:
             forest.set_params(random_state=int(rng.integers(2**31)))
-        return _FittedForest(forest.fit(X, y), classes)
+        return FittedForest.grown(forest.fit(X, y), classes, X.shape[0])
 
 
-class _FittedForest:
-    def __init__(self, forest: Any, classes: NDArray[Any]):
-        self.forest = forest
-        self.n_voters = len(forest.estimators_)
-        self._n_classes = len(classes)
-        codes = np.searchsorted(classes, forest.classes_).astype(code_type(len(classes)))
-        # A tree votes for the most frequent class of the leaf.
-        self._leaf_votes = [codes[tree.tree_.value[:, 0, :].argmax(axis=1)] for tree in forest.estimators_]
+@dataclass(frozen=True)
+class FittedForest:
+    """Trees that vote for the most frequent class of the leaf that a row reaches.
+
+    Attributes
+    ----------
+    trees : Trees
+    leaf_votes : array of int
+        Of each node, the code of the class that it votes for.
+    n_classes : int
+    n_jobs : int or None
+        As in scikit-learn.
+    seen : array or None
+        For each tree, which training rows were in its bootstrap sample, eight rows to a byte; None if all were, or if
+        the forest comes from a file.
+    """
+
+    trees: Trees
+    leaf_votes: NDArray[np.int32]
+    n_classes: int
+    n_jobs: int | None = field(default=None, metadata=NOT_STORED)
+    seen: NDArray[np.uint8] | None = field(default=None, metadata=NOT_STORED)
+
+    @classmethod
+    def grown(cls, forest: Any, classes: NDArray[Any], n_rows: int) -> "FittedForest":
+        """From a forest of scikit-learn that was fitted on so many rows."""
+        codes = np.searchsorted(classes, forest.classes_).astype(np.int32)
+        trees = [estimator.tree_ for estimator in forest.estimators_]
+        leaf_votes = np.concatenate([codes[tree.value[:, 0, :].argmax(axis=1)] for tree in trees])
+        seen = _seen(forest.estimators_samples_, n_rows) if forest.bootstrap else None
+        return cls(Trees.grown(trees), leaf_votes, len(classes), forest.n_jobs, seen)
+
+    @property
+    def n_voters(self) -> int:
+        return self.trees.n_trees
+
+    def check(self, width: int, n_classes: int) -> None:
+        """Raise a ValueError unless these trees can vote on rows of so many columns, for so many classes."""
+        self.trees.check(width)
+        if self.n_classes != n_classes or self.leaf_votes.shape != self.trees.feature.shape:
+            raise ValueError("its trees vote among other classes")
+        if np.any((self.leaf_votes < 0) | (self.leaf_votes >= n_classes)):
+            raise ValueError("a tree votes for a class that there is not")
 
     def votes(self, X: Any) -> Votes:
-        return build_votes(codes=self._codes(X), n_classes=self._n_classes)
+        return build_votes(codes=self._codes(X), n_classes=self.n_classes)
 
     def _codes(self, X: Any) -> NDArray[np.unsignedinteger]:
         n_rows = X.shape[0]
-        codes = np.empty((n_rows, self.n_voters), dtype=code_type(self._n_classes), order="F")
+        codes = np.empty((n_rows, self.n_voters), dtype=code_type(self.n_classes), order="F")
 
         def vote(rows: slice) -> None:
             part = _single_precision(X[rows])
-            for j, (tree, leaf_votes) in enumerate(zip(self.forest.estimators_, self._leaf_votes, strict=True)):
-                codes[rows, j] = leaf_votes[tree.apply(part, check_input=False)]
+            for j in range(self.n_voters):
+                codes[rows, j] = self.leaf_votes[self.trees.nodes(j)][self.trees.leaf(j, part)]
 
         chunks = (slice(start, start + _CHUNK) for start in range(0, n_rows, _CHUNK))
-        joblib.Parallel(n_jobs=self.forest.n_jobs, require="sharedmem")(joblib.delayed(vote)(rows) for rows in chunks)
+        joblib.Parallel(n_jobs=self.n_jobs, require="sharedmem")(joblib.delayed(vote)(rows) for rows in chunks)
         return codes
 
-    def only(self, voters: NDArray[np.intp]) -> "tuple[_FittedForest, NDArray[np.intp]]":
-        forest, few = copy(self.forest), copy(self)
-        forest.estimators_ = [forest.estimators_[j] for j in voters]
-        few.forest, few.n_voters = forest, len(voters)
-        few._leaf_votes = [self._leaf_votes[j] for j in voters]
-        return few, voters
+    def only(self, voters: NDArray[np.intp]) -> "tuple[FittedForest, NDArray[np.intp]]":
+        trees, nodes = self.trees.only(voters)
+        seen = None if self.seen is None else self.seen[voters]
+        return replace(self, trees=trees, leaf_votes=self.leaf_votes[nodes], seen=seen), voters
 
     def out_of_sample(self, X: Any, y: NDArray[Any], rows: NDArray[np.intp]) -> OutOfSampleVotes:
         """Out-of-bag votes: each row is voted on by the trees whose bootstrap sample missed it, as one group."""
-        if not self.forest.bootstrap:
+        if self.seen is None:
             raise ValueError(
                 "prior='informed' asks each tree for its votes on rows it has not seen, and trees without bootstrap "
                 "have seen all: set bootstrap=True on the forest, or choose another prior."
             )
         codes = self._codes(X[rows])
-        counts = np.zeros((len(rows), self._n_classes))
-        place = np.full(X.shape[0], -1)
-        place[rows] = np.arange(len(rows))
-        for j, sample in enumerate(self.forest.estimators_samples_):
-            unseen = np.ones(len(rows), dtype=bool)
-            seen = place[sample]
-            unseen[seen[seen >= 0]] = False
+        counts = np.zeros((len(rows), self.n_classes))
+        for j, sample in enumerate(self.seen):
+            unseen = np.unpackbits(sample)[rows] == 0
             counts[np.flatnonzero(unseen), codes[unseen, j]] += 1.0
         # A row that every tree has seen gets no opinion.
         counts[counts.sum(axis=1) == 0.0] = 1.0
@@ -110,10 +140,25 @@ class _FittedForest:
         return OutOfSampleVotes(votes, np.zeros(self.n_voters, dtype=np.intp))
 
 
+def _seen(samples: list[NDArray[np.intp]], n_rows: int) -> NDArray[np.uint8]:
+    """For each bootstrap sample, whether each of the rows is in it, eight rows to a byte."""
+    packed = []
+    for sample in samples:
+        member = np.zeros(n_rows, dtype=bool)
+        member[sample] = True
+        packed.append(np.packbits(member))
+    return np.stack(packed)
+
+
 def _single_precision(X: Any) -> Any:
     """Rows as the trees of scikit-learn want them."""
     with np.errstate(over="ignore"):
         rows = X.astype(np.float32)
+    if sparse.issparse(rows):
+        # Compiled trees take no longer numbers, which some versions of scipy give to few columns too.
+        rows.indices, rows.indptr = rows.indices.astype(np.int32), rows.indptr.astype(np.int32)
     if np.isinf(rows.data if sparse.issparse(rows) else rows).any():
         raise ValueError("X contains infinity or a value too large for dtype('float32'), which trees cannot use.")
+    if sparse.issparse(rows):
+        rows.indices, rows.indptr = rows.indices.astype(np.int32), rows.indptr.astype(np.int32)
     return rows

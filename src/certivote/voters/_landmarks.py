@@ -1,24 +1,25 @@
 """A kernel machine for many rows."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.metrics.pairwise import rbf_kernel
 
-__all__ = ["LandmarkMachine"]
+from certivote.voters._encoding import Encoding
+from certivote.voters._machines import KernelScores, gaussian_kernel
+
+__all__ = ["fit_landmarks"]
 
 Array = NDArray[np.float64]
+Codes = NDArray[np.intp]
 
 _RIDGES = (0.01, 0.1, 1.0, 10.0)
 _CHUNK = 4_000
 """Rows whose kernel is in memory at a time."""
 
 
-class LandmarkMachine(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+def fit_landmarks(encoding: Encoding, X: Array, y: Codes, n_landmarks: int, seed: int) -> KernelScores:
     """Least squares on a Gaussian kernel's values at random training rows, the landmarks.
 
     The coefficients minimise the squared error of scores that are 1 for the class and -1 for the others, plus a ridge
@@ -30,56 +31,58 @@ class LandmarkMachine(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
 
     Parameters
     ----------
+    encoding : Encoding
+        Of the rows.
+    X, y : arrays
+        The training rows and the codes of their classes.
     n_landmarks : int
         How many rows become landmarks, if there are as many.
-    random_state : int
-        Seed of the choice of the landmarks, and of the rows on which the ridges are tried.
+    seed : int
+        Of the choice of the landmarks, and of the rows on which the ridges are tried.
 
     Examples
     --------
+    >>> import numpy as np
     >>> from sklearn.datasets import load_digits
-    >>> from certivote.voters._landmarks import LandmarkMachine
+    >>> from certivote.voters._encoding import Encoding
+    >>> from certivote.voters._landmarks import fit_landmarks
     >>> X, y = load_digits(return_X_y=True)
-    >>> LandmarkMachine(300, random_state=0).fit(X[:1000], y[:1000]).score(X[1000:], y[1000:]) > 0.95
+    >>> encoding = Encoding.fitted(X[:1000], coded=np.arange(0))
+    >>> machine = fit_landmarks(encoding, X[:1000], y[:1000], 300, seed=0)
+    >>> bool(np.mean(machine.answers(X[1000:])[:, 0] == y[1000:]) > 0.9)
     True
     """
+    classes, codes = np.unique(y, return_inverse=True)
+    rows = encoding.transform(X)
+    shuffled = np.random.default_rng(seed).permutation(len(rows))
+    first, last = np.split(shuffled, [max(len(shuffled) * 4 // 5, 1)])
+    gamma = float(1.0 / (rows.shape[1] * (rows.var() or 1.0)))
+    landmarks = rows[shuffled[:n_landmarks]]
+    among = gaussian_kernel(landmarks, landmarks, gamma)
+    normal = _Normal(landmarks, gamma, len(classes))
+    gram, targets, _ = normal.sums(rows[first], codes[first])
+    tried = [_solved(gram + ridge * among, targets) for ridge in _RIDGES]
+    more, more_targets, errors = normal.sums(rows[last], codes[last], tried)
+    ridge = _RIDGES[int(np.argmin(errors))]
+    coefficients = _solved(gram + more + ridge * among, targets + more_targets)
+    return KernelScores(encoding, landmarks, gamma, coefficients, classes.astype(np.int64))
 
-    def __init__(self, n_landmarks: int, random_state: int):
-        self.n_landmarks = n_landmarks
-        self.random_state = random_state
 
-    def fit(self, X: Array, y: NDArray[Any]) -> "LandmarkMachine":
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        shuffled = np.random.default_rng(self.random_state).permutation(len(X))
-        first, last = np.split(shuffled, [max(len(shuffled) * 4 // 5, 1)])
-        self.gamma_ = 1.0 / (X.shape[1] * (X.var() or 1.0))
-        self.landmarks_ = X[shuffled[: self.n_landmarks]]
-        among = rbf_kernel(self.landmarks_, gamma=self.gamma_)
-        gram, targets, _ = self._sums(X[first], codes[first])
-        tried = [_solved(gram + ridge * among, targets) for ridge in _RIDGES]
-        more, more_targets, errors = self._sums(X[last], codes[last], tried)
-        self.ridge_ = _RIDGES[int(np.argmin(errors))]
-        self.coefficients_ = _solved(gram + more + self.ridge_ * among, targets + more_targets)
-        return self
+class _Normal:
+    """What the normal equations need of the rows, some of them at a time."""
 
-    def predict(self, X: Array) -> NDArray[Any]:
-        answers = np.empty(len(X), dtype=np.intp)
-        for start in range(0, len(X), _CHUNK):
-            rows = slice(start, start + _CHUNK)
-            answers[rows] = (self._likeness(X[rows]) @ self.coefficients_).argmax(axis=1)
-        return self.classes_[answers]
+    def __init__(self, landmarks: Array, gamma: float, n_classes: int):
+        self._landmarks, self._gamma, self._classes = landmarks, gamma, np.arange(n_classes)
 
-    def _likeness(self, X: Array) -> Array:
-        return rbf_kernel(X, self.landmarks_, gamma=self.gamma_)
-
-    def _sums(self, X: Array, codes: NDArray[np.intp], tried: Sequence[Array] = ()) -> tuple[Array, Array, Array]:
+    def sums(self, X: Array, codes: Codes, tried: Sequence[Array] = ()) -> tuple[Array, Array, Array]:
         """Products of the landmarks' columns with one another and with the scores wanted; errors of coefficients."""
-        size, classes = len(self.landmarks_), np.arange(len(self.classes_))
-        gram, targets, errors = np.zeros((size, size)), np.zeros((size, len(classes))), np.zeros(len(tried))
+        size = len(self._landmarks)
+        gram, targets, errors = np.zeros((size, size)), np.zeros((size, len(self._classes))), np.zeros(len(tried))
         for start in range(0, len(X), _CHUNK):
-            likeness, wanted = self._likeness(X[start : start + _CHUNK]), codes[start : start + _CHUNK]
+            likeness = gaussian_kernel(X[start : start + _CHUNK], self._landmarks, self._gamma)
+            wanted = codes[start : start + _CHUNK]
             gram += likeness.T @ likeness
-            targets += likeness.T @ (2.0 * (wanted[:, None] == classes) - 1.0)
+            targets += likeness.T @ (2.0 * (wanted[:, None] == self._classes) - 1.0)
             errors += [np.count_nonzero((likeness @ given).argmax(axis=1) != wanted) for given in tried]
         return gram, targets, errors
 

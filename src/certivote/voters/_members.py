@@ -1,144 +1,270 @@
 """Members of a mixed vote that are not forests: models fitted on folds, and nearest neighbours."""
 
-import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
-from sklearn.dummy import DummyClassifier
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import NearestNeighbors
 
-__all__ = ["FoldedMember", "NeighbourMember"]
+from certivote.voters._base import NOT_STORED
+from certivote.voters._boosting import Boosting
+from certivote.voters._encoding import Encoding
+from certivote.voters._machines import Always, KernelPairs, KernelScores, Linear
 
+__all__ = ["FoldedMember", "NeighbourMember", "fit_folds"]
+
+Array = NDArray[np.float64]
 Codes = NDArray[np.intp]
+Model = Always | Boosting | Linear | KernelScores | KernelPairs
+
+_SIZES = (1, 5, 15)
+"""Neighbourhoods that vote."""
+_CLIP = 32.0
+"""Encoded values beyond this are as far as this."""
+_BITS = 47
+"""Squared distances between points of the grid are whole numbers of at most so many bits: exact in any order."""
+_CHUNK = 256
+"""Rows whose distances from all points are in memory at a time."""
+_MOST_STAGES, _MOST_POINTS = 1 << 8, 1 << 17
+"""Votes of one model, and neighbours, that a file may hold: many times those that are trained."""
 
 
+def fit_folds(
+    train: Callable[[Array, Codes], Model],
+    X: Array,
+    y: Codes,
+    folds: Codes,
+    n_stages: int = 1,
+    columns: Sequence[NDArray[np.intp]] | None = None,
+) -> "FoldedMember":
+    """One model per fold, fitted on the other folds.
+
+    Parameters
+    ----------
+    train : function of rows and labels
+        Gives a model that answers ``n_stages`` times.
+    X, y : arrays
+        The training rows and the codes of their classes.
+    folds : array of int
+        The fold of each training row.
+    n_stages : int
+        Stages at which a model can be read (boosting); one vote each.
+    columns : sequence of arrays of int, optional
+        For each fold, the columns that its model sees; by default all.
+    """
+    columns = columns or [np.arange(X.shape[1])] * (int(folds.max()) + 1)
+    models: list[Model] = []
+    for k, seen in enumerate(columns):
+        rows, labels = X[folds != k][:, seen], y[folds != k]
+        if len(np.unique(labels)) == 1:
+            models.append(Always(int(labels[0]), n_stages))
+            continue
+        # Boosting has no bins for a column without values; one that is constant is never asked.
+        empty = np.isnan(rows).all(axis=0)
+        models.append(train(np.where(empty, 0.0, rows) if empty.any() else rows, labels))
+    return FoldedMember(tuple(models), tuple(seen.astype(np.int64) for seen in columns), n_stages, folds)
+
+
+@dataclass(frozen=True)
 class FoldedMember:
     """One model per fold, fitted on the other folds: so each training row has a model that has not seen it.
 
     A model that can be read at several stages (boosting) has one voter per stage.
 
-    Parameters
+    Attributes
     ----------
-    template : classifier
-        Unfitted; a copy of it is fitted for each fold.
-    X, y : arrays
-        The training rows and the codes of their classes.
-    folds : array of int
-        The fold of each training row.
-    stages : sequence of int, optional
-        Iterations of boosting after which to take a vote.
-    columns : sequence of arrays of int, optional
-        For each fold, the columns that its model sees; by default all.
+    models : tuple of models
+    columns : tuple of arrays of int
+        Those that each model sees.
+    n_groups : int
+        Stages at which each is read.
+    folds : array of int or None
+        The fold of each training row; None if the models come from a file.
     """
 
-    def __init__(
-        self,
-        template: Any,
-        X: Any,
-        y: Codes,
-        folds: Codes,
-        stages: Sequence[int] = (),
-        columns: Sequence[NDArray[np.intp]] | None = None,
-    ):
-        self._stages = tuple(stages)
-        self._folds = folds
-        self._columns = columns or [np.arange(X.shape[1])] * (folds.max() + 1)
-        self.models = [_fitted(template, X[folds != k][:, seen], y[folds != k]) for k, seen in enumerate(self._columns)]
-        self.n_groups = max(len(self._stages), 1)
-        self.groups = np.tile(np.arange(self.n_groups), len(self.models))
+    models: tuple[Model, ...]
+    columns: tuple[NDArray[np.int64], ...]
+    n_groups: int
+    folds: Codes | None = field(default=None, metadata=NOT_STORED)
 
-    def votes(self, X: Any) -> Codes:
+    @property
+    def groups(self) -> Codes:
+        return np.tile(np.arange(self.n_groups), len(self.models))
+
+    @property
+    def n_voters(self) -> int:
+        return self.n_groups * len(self.models)
+
+    def check(self, width: int, n_classes: int) -> None:
+        """Raise a ValueError unless the models can vote on rows of so many columns, for so many classes."""
+        if not self.models or len(self.columns) != len(self.models) or not 1 <= self.n_groups <= _MOST_STAGES:
+            raise ValueError("a member has another number of models")
+        for model, seen in zip(self.models, self.columns, strict=True):
+            if seen.ndim != 1 or np.any((seen < 0) | (seen >= width)) or np.any(np.diff(seen) < 1):
+                raise ValueError("a model asks for a column that there is not")
+            model.check(len(seen), n_classes, self.n_groups)
+
+    def votes(self, X: Array) -> Codes:
         """Codes of shape (n_rows, n_voters): model by model, and stage by stage in each."""
-        return np.concatenate([self._answers(k, X) for k in range(len(self.models))], axis=1)
+        pairs = zip(self.models, self.columns, strict=True)
+        return np.concatenate([model.answers(X[:, seen]) for model, seen in pairs], axis=1)
 
-    def out_of_sample(self, X: Any, rows: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
+    def out_of_sample(self, X: Array, rows: NDArray[np.intp], n_classes: int) -> Array:
         """Fractions of shape (len(rows), n_groups, n_classes), from the model that has not seen the row."""
+        if self.folds is None:
+            raise ValueError("Models from a file do not know which rows trained them.")
         fractions = np.zeros((len(rows), self.n_groups, n_classes))
-        for k in range(len(self.models)):
-            mine = np.flatnonzero(self._folds[rows] == k)
+        for k, (model, seen) in enumerate(zip(self.models, self.columns, strict=True)):
+            mine = np.flatnonzero(self.folds[rows] == k)
             if len(mine):
-                answers = self._answers(k, X[rows[mine]])
+                answers = model.answers(X[rows[mine]][:, seen])
                 fractions[mine[:, None], np.arange(self.n_groups), answers] = 1.0
         return fractions
 
-    def _answers(self, k: int, X: Any) -> Codes:
-        model, X = self.models[k], X[:, self._columns[k]]
-        if not self._stages or isinstance(model, DummyClassifier):
-            return np.repeat(model.predict(X).astype(np.intp)[:, None], self.n_groups, axis=1)
-        answers = np.empty((X.shape[0], self.n_groups), dtype=np.intp)
-        for iteration, prediction in enumerate(model.staged_predict(X), 1):
-            if iteration in self._stages:
-                answers[:, self._stages.index(iteration)] = prediction
-        return answers
 
-
+@dataclass(frozen=True)
 class NeighbourMember:
     """Votes of the 1, 5 and 15 nearest training rows, found once; out of sample, a row is no neighbour of itself.
 
-    Parameters
+    Encoded rows are rounded to a grid so fine that it hardly moves them, and so coarse that squared distances are whole
+    numbers that a float holds exactly. So distances are the same on every machine, and of several points at one
+    distance the first ones count.
+
+    Attributes
     ----------
-    encoder : transformer
-        Fitted; distances are those between the rows it returns.
-    X, y : arrays
-        The training rows and the codes of their classes.
-    remembered : array of int
-        The numbers of the training rows that are kept as neighbours.
+    encoding : Encoding
+        Distances are those between the rows it returns.
+    points : array of int
+        Training rows, encoded, on the grid.
+    labels : array of int
+        Codes of their classes.
+    remembered : array of int or None
+        Their numbers among the training rows; None if they come from a file.
     """
 
-    sizes = (1, 5, 15)
+    encoding: Encoding
+    points: NDArray[np.int32]
+    labels: NDArray[np.int64]
+    remembered: NDArray[np.intp] | None = field(default=None, metadata=NOT_STORED)
 
-    def __init__(self, encoder: Any, X: Any, y: Codes, remembered: NDArray[np.intp]):
-        self._encoder, self._remembered = encoder, remembered
-        self._labels = y[remembered]
-        self._points = encoder.transform(X[remembered])
-        self._search = NearestNeighbors().fit(self._points)
-        self.n_groups = len(self.sizes)
-        self.groups = np.arange(self.n_groups)
+    n_groups = len(_SIZES)
 
-    def __getstate__(self) -> dict[str, Any]:
-        # The search tree is made anew from the points: a file need not be trusted with one.
-        return {name: value for name, value in vars(self).items() if name != "_search"}
+    @classmethod
+    def fitted(cls, encoding: Encoding, X: Array, y: Codes, remembered: NDArray[np.intp]) -> "NeighbourMember":
+        """Some of the training rows, by their numbers."""
+        points = _on_grid(encoding, X[remembered]).astype(np.int32)
+        return cls(encoding, points, y[remembered].astype(np.int64), remembered)
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state, _search=NearestNeighbors().fit(state["_points"]))
+    @property
+    def groups(self) -> Codes:
+        return np.arange(self.n_groups)
 
-    def votes(self, X: Any) -> Codes:
+    @property
+    def n_voters(self) -> int:
+        return self.n_groups
+
+    def check(self, width: int, n_classes: int) -> None:
+        """Raise a ValueError unless they can vote on rows of so many columns, for so many classes."""
+        self.encoding.check(width)
+        count = len(self.labels)
+        if self.points.shape != (count, self.encoding.width) or not 1 <= count <= _MOST_POINTS or self.labels.ndim != 1:
+            raise ValueError("neighbours are of another width")
+        if np.any((self.labels < 0) | (self.labels >= n_classes)):
+            raise ValueError("a neighbour is of a class that there is not")
+        farthest = _CLIP * _steps(self.encoding.width)
+        if self.points.min() < -farthest or self.points.max() > farthest:
+            raise ValueError("a neighbour is off the grid")
+
+    def votes(self, X: Array) -> Codes:
         """Codes of shape (n_rows, n_voters)."""
-        count = min(max(self.sizes), len(self._remembered))
-        return self._poll(self._search.kneighbors(self._encoder.transform(X), count, return_distance=False))
+        return self._poll(self._nearest(_on_grid(self.encoding, X), max(_SIZES)))
 
-    def out_of_sample(self, X: Any, rows: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
+    def out_of_sample(self, X: Array, rows: NDArray[np.intp], n_classes: int) -> Array:
         """Fractions of shape (len(rows), n_groups, n_classes)."""
-        count = min(max(self.sizes) + 1, len(self._remembered))
-        found = self._search.kneighbors(self._encoder.transform(X[rows]), count, return_distance=False)
+        if self.remembered is None:
+            raise ValueError("Neighbours from a file do not know which rows they were.")
+        found = self._nearest(_on_grid(self.encoding, X[rows]), max(_SIZES) + 1)
         # Push the row itself to the end; where it is not among its neighbours, the farthest goes.
-        itself = self._remembered[found] == rows[:, None]
+        itself = self.remembered[found] == rows[:, None]
         order = np.argsort(itself, axis=1, kind="stable")
         answers = self._poll(np.take_along_axis(found, order, axis=1)[:, :-1])
         return np.eye(n_classes)[answers]
 
+    @cached_property
+    def _table(self) -> tuple[Array, Array]:
+        """The points as floats, and their squared lengths."""
+        points = self.points.astype(np.float64)
+        return points, np.einsum("ij,ij->i", points, points)  # whole numbers: exact in any order
+
+    @cached_property
+    def _search(self) -> Any:
+        return NearestNeighbors().fit(self._table[0])
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name not in ("_search", "_table")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+
+    def _nearest(self, Z: Array, count: int) -> NDArray[np.intp]:
+        """The numbers of the nearest points, nearest first and, at one distance, in their order."""
+        count = min(count, len(self.points))
+        if not len(Z):
+            return np.empty((0, count), dtype=np.intp)
+        near = self._search.kneighbors(Z, min(count + 1, len(self.points)), return_distance=False)
+        near.sort(axis=1)
+        distances = np.zeros(near.shape)
+        for column in range(Z.shape[1]):
+            distances += np.square(Z[:, column, None] - self.points[near, column])
+        order = np.argsort(distances, axis=1, kind="stable")
+        near, distances = np.take_along_axis(near, order, axis=1), np.take_along_axis(distances, order, axis=1)
+        if near.shape[1] > count:
+            # Where the next one is as near as the last, the search has chosen among equals.
+            tied = np.flatnonzero(distances[:, count] == distances[:, count - 1])
+            for start in range(0, len(tied), _CHUNK):
+                rows = tied[start : start + _CHUNK]
+                self._first_of_equals(Z[rows], distances[rows, count - 1], rows, near, distances, count)
+        return near[:, :count]
+
+    def _first_of_equals(
+        self,
+        Z: Array,
+        radii: Array,
+        rows: NDArray[np.intp],
+        near: NDArray[np.intp],
+        distances: Array,
+        count: int,
+    ) -> None:
+        """Put the first of all points at the largest distance in the places of those that the search has chosen."""
+        points, squares = self._table
+        shifted = (-2.0 * Z) @ points.T
+        shifted += squares
+        at_row, at_point = np.nonzero(shifted == (radii - np.square(Z).sum(axis=1))[:, None])
+        begins = np.searchsorted(at_row, np.arange(len(rows)))
+        for k in range(count):
+            equal = distances[rows, k] == radii
+            first = begins + k - (distances[rows] < radii[:, None]).sum(axis=1)
+            near[rows[equal], k] = at_point[first[equal]]
+
     def _poll(self, found: NDArray[np.intp]) -> Codes:
-        labels = self._labels[found]
-        counts = np.zeros((len(labels), int(self._labels.max()) + 1))
+        labels = self.labels[found]
+        counts = np.zeros((len(labels), int(self.labels.max()) + 1))
         answers, rows = [], np.arange(len(labels))
-        for k in range(max(self.sizes)):
+        for k in range(max(_SIZES)):
             if k < labels.shape[1]:
                 counts[rows, labels[:, k]] += 1.0
-            if k + 1 in self.sizes:
+            if k + 1 in _SIZES:
                 answers.append(counts.argmax(axis=1))
         return np.stack(answers, axis=1)
 
 
-def _fitted(template: Any, X: Any, y: Codes) -> Any:
-    if len(np.unique(y)) == 1:
-        return DummyClassifier(strategy="most_frequent").fit(X, y)
-    # Boosting has no bins for a column without values; one that is constant is never asked.
-    empty = np.isnan(X).all(axis=0)
-    with warnings.catch_warnings():
-        # A linear model that is nearly there votes nearly as well; how well, the certificate says.
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return clone(template).fit(np.where(empty, 0.0, X) if empty.any() else X, y)
+def _steps(width: int) -> float:
+    """Steps of the grid in a unit, a power of two."""
+    return float(2.0 ** ((_BITS - 2 - int(np.ceil(np.log2(max(width, 1))))) // 2 - int(np.log2(_CLIP))))
+
+
+def _on_grid(encoding: Encoding, X: Array) -> Array:
+    return np.rint(np.clip(encoding.transform(X), -_CLIP, _CLIP) * _steps(encoding.width))

@@ -1,26 +1,31 @@
 """Classifiers of several kinds in one vote."""
 
+import warnings
+from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier, RandomForestClassifier
-from sklearn.impute import SimpleImputer
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder
 from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
 from certivote.voters._base import OutOfSampleVotes, VoterSet
-from certivote.voters._forest import Forest
-from certivote.voters._landmarks import LandmarkMachine
-from certivote.voters._members import FoldedMember, NeighbourMember
-from certivote.voters._scale import KindScaler
+from certivote.voters._boosting import Boosting
+from certivote.voters._encoding import Encoding, coded_columns
+from certivote.voters._forest import FittedForest, Forest
+from certivote.voters._landmarks import fit_landmarks
+from certivote.voters._machines import KernelPairs, KernelScores, Linear
+from certivote.voters._members import FoldedMember, NeighbourMember, fit_folds
 from certivote.votes import Votes, build_votes, join_votes
 
-__all__ = ["Mixed"]
+__all__ = ["FittedMixed", "Mixed"]
+
+Array = NDArray[np.float64]
+Codes = NDArray[np.intp]
 
 _MANY = 10_000
 """Rows from which on the kernel machine has landmarks; at most twice as many are remembered as neighbours."""
@@ -28,6 +33,8 @@ _LANDMARKS = 3_000
 """The largest number of landmarks."""
 _SMALL, _HUGE = 1_000_000, 5_000_000
 """Entries of ``X`` below which boosting runs on one thread, and from which on there is one boosting, not two."""
+_STAGES = (33, 100)
+"""Iterations of boosting after which to take a vote."""
 _WIDE = 100
 """Columns beyond which boosting looks at only a part of them."""
 
@@ -68,7 +75,7 @@ class Mixed(VoterSet):
     def pilot(self) -> Forest:
         return Forest().pilot()
 
-    def fit(self, X: Any, y: NDArray[Any], classes: NDArray[Any], rng: np.random.Generator) -> "_FittedMixed":
+    def fit(self, X: Any, y: NDArray[Any], classes: NDArray[Any], rng: np.random.Generator) -> "FittedMixed":
         codes = np.searchsorted(classes, y)
         if len(codes) < 2:
             raise ValueError(f"Mixed voters need at least 2 training rows; got {len(codes)}. Give more rows.")
@@ -82,30 +89,47 @@ class Mixed(VoterSet):
         ]
         n = len(codes)
         folds = rng.permutation(n) % min(5 if n < 5_000 else 3, n)
-        encoder = _encoder(X)
+        coded = coded_columns(X)
         seed = int(rng.integers(2**31))
-        machine = SVC(C=3.0) if n < _MANY else LandmarkMachine(min(n // 5, _LANDMARKS), seed)
-        boosting = {"early_stopping": False, "random_state": seed}
         # On few rows, the threads of boosting would spend their time waiting for one another.
         with threadpool_limits(1 if X.size < _SMALL else None, user_api="openmp"):
             boosted = [
-                FoldedMember(
-                    HistGradientBoostingClassifier(**leaves, **boosting),
-                    X,
-                    codes,
-                    folds,
-                    (33, 100),
-                    _views(X, folds, rng),
-                )
+                fit_folds(partial(_boosting, leaves, seed), X, codes, folds, len(_STAGES), _views(X, folds, rng))
                 for leaves in ({}, {"max_leaf_nodes": 8, "max_features": 0.5})[: 2 if X.size < _HUGE else 1]
             ]
-        members = [
+        machine = _support_vectors if n < _MANY else partial(_landmarks, min(n // 5, _LANDMARKS), seed)
+        remembered = np.sort(rng.permutation(n)[: 2 * _MANY])
+        members: tuple[FoldedMember | NeighbourMember, ...] = (
             *boosted,
-            FoldedMember(make_pipeline(encoder, LogisticRegression(max_iter=200)), X, codes, folds),
-            FoldedMember(make_pipeline(encoder, machine), X, codes, folds),
-            NeighbourMember(_numbers().fit(X), X, codes, np.sort(rng.permutation(n)[: 2 * _MANY])),
-        ]
-        return _FittedMixed(forests, members, len(classes))
+            fit_folds(partial(_linear, coded), X, codes, folds),
+            fit_folds(partial(machine, coded), X, codes, folds),
+            NeighbourMember.fitted(Encoding.fitted(X, np.arange(0)), X, codes, remembered),
+        )
+        return FittedMixed(tuple(forests), members, len(classes))
+
+
+def _boosting(leaves: dict[str, Any], seed: int, X: Array, y: Codes) -> Boosting:
+    model = HistGradientBoostingClassifier(**leaves, early_stopping=False, random_state=seed)
+    return Boosting.grown(model.fit(X, y), _STAGES)
+
+
+def _linear(coded: Codes, X: Array, y: Codes) -> Linear:
+    encoding = Encoding.fitted(X, coded)
+    with warnings.catch_warnings():
+        # A linear model that is nearly there votes nearly as well; how well, the certificate says.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return Linear.fitted(encoding, LogisticRegression(max_iter=200).fit(encoding.transform(X), y))
+
+
+def _support_vectors(coded: Codes, X: Array, y: Codes) -> KernelPairs:
+    encoding = Encoding.fitted(X, coded)
+    rows = encoding.transform(X)
+    gamma = float(1.0 / (rows.shape[1] * (rows.var() or 1.0)))
+    return KernelPairs.fitted(encoding, SVC(C=3.0, gamma=gamma).fit(rows, y), gamma)
+
+
+def _landmarks(n_landmarks: int, seed: int, coded: Codes, X: Array, y: Codes) -> KernelScores:
+    return fit_landmarks(Encoding.fitted(X, coded), X, y, n_landmarks, seed)
 
 
 def _views(X: Any, folds: NDArray[np.intp], rng: np.random.Generator) -> list[NDArray[np.intp]]:
@@ -115,43 +139,41 @@ def _views(X: Any, folds: NDArray[np.intp], rng: np.random.Generator) -> list[ND
     return [np.sort(rng.permutation(width)[:seen]) for _ in range(folds.max() + 1)]
 
 
-def _encoder(X: NDArray[np.float64]) -> Any:
-    """Encodes columns with few distinct whole numbers as one-hot, scales the others, and fills missing values."""
-    coded = []
-    for column in range(X.shape[1]):
-        levels = np.unique(X[:, column])
-        levels = levels[~np.isnan(levels)]
-        if 3 <= len(levels) <= 12 and np.all(levels == np.floor(levels)):
-            coded.append(column)
-    if len(coded) > 200:  # as many pixels would be
-        coded = []
-    numbers = [column for column in range(X.shape[1]) if column not in set(coded)]
-    return ColumnTransformer(
-        [
-            ("codes", OneHotEncoder(handle_unknown="ignore", sparse_output=False), coded),
-            ("numbers", _numbers(), numbers),
-        ]
-    )
+@dataclass(frozen=True)
+class FittedMixed:
+    """Forests, and members of other kinds, as :meth:`Mixed.fit` makes them."""
 
+    forests: tuple[FittedForest, ...]
+    members: tuple[FoldedMember | NeighbourMember, ...]
+    n_classes: int
 
-def _numbers() -> Any:
-    """Fills missing values by the mean, then centres and scales the columns."""
-    return make_pipeline(SimpleImputer(keep_empty_features=True), KindScaler())
+    @cached_property
+    def _groups(self) -> Codes:
+        """The group of each voter, numbered through all members."""
+        groups, first = [], 0
+        forests = [(np.zeros(forest.n_voters, dtype=np.intp), 1) for forest in self.forests]
+        for own, count in [*forests, *((member.groups, member.n_groups) for member in self.members)]:
+            groups.append(own + first)
+            first += count
+        return np.concatenate(groups)
 
+    @property
+    def n_voters(self) -> int:
+        return sum(voters.n_voters for voters in (*self.forests, *self.members))
 
-class _FittedMixed:
-    def __init__(self, forests: list[Any], members: list[Any], n_classes: int):
-        self.forests, self.members = forests, members
-        self._n_classes = n_classes
-        self._groups = np.concatenate(_numbered([np.zeros(f.n_voters, dtype=np.intp) for f in forests], members))
-        self.n_voters = len(self._groups)
+    def check(self, width: int, n_classes: int) -> None:
+        """Raise a ValueError unless these voters can vote on rows of so many columns, for so many classes."""
+        if self.n_classes != n_classes or not (*self.forests, *self.members):
+            raise ValueError("its voters vote among other classes")
+        for voters in (*self.forests, *self.members):
+            voters.check(width, n_classes)
 
     def votes(self, X: Any) -> Votes:
         parts = [forest.votes(X) for forest in self.forests]
-        parts += [build_votes(codes=member.votes(X), n_classes=self._n_classes) for member in self.members]
+        parts += [build_votes(codes=member.votes(X), n_classes=self.n_classes) for member in self.members]
         return join_votes(parts)
 
-    def only(self, voters: NDArray[np.intp]) -> "tuple[_FittedMixed, NDArray[np.intp]]":
+    def only(self, voters: NDArray[np.intp]) -> "tuple[FittedMixed, NDArray[np.intp]]":
         """Without the trees that are not asked for, and without the other models none of whose votes is asked for."""
         wanted = np.zeros(self.n_voters, dtype=bool)
         wanted[voters] = True
@@ -168,19 +190,10 @@ class _FittedMixed:
                 members.append(member)
                 kept.append(own)
             first += len(own)
-        return _FittedMixed(forests, members, self._n_classes), np.concatenate(kept)
+        return FittedMixed(tuple(forests), tuple(members), self.n_classes), np.concatenate(kept)
 
     def out_of_sample(self, X: Any, y: NDArray[Any], rows: NDArray[np.intp]) -> OutOfSampleVotes:
         """Out-of-bag votes of the forests, and those of the models that have not seen the row."""
         parts = [forest.out_of_sample(X, y, rows).votes for forest in self.forests]
-        parts += [build_votes(fractions=m.out_of_sample(X, rows, self._n_classes)) for m in self.members]
+        parts += [build_votes(fractions=m.out_of_sample(X, rows, self.n_classes)) for m in self.members]
         return OutOfSampleVotes(join_votes(parts), self._groups)
-
-
-def _numbered(forests: list[NDArray[np.intp]], members: list[Any]) -> list[NDArray[np.intp]]:
-    """The group of each voter, numbered through all members."""
-    groups, first = [], 0
-    for own, count in [*((f, 1) for f in forests), *((m.groups, m.n_groups) for m in members)]:
-        groups.append(own + first)
-        first += count
-    return groups

@@ -1,5 +1,6 @@
 """Voters behind a transformer that is fitted on the training rows."""
 
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -8,10 +9,11 @@ from sklearn.utils import check_array, get_tags
 
 from certivote.voters._base import FittedVoters, OutOfSampleVotes, VoterSet
 from certivote.voters._classifiers import seeded
+from certivote.voters._columns import ColumnEncoder
 from certivote.voters._registry import resolve_voters
 from certivote.votes import Votes
 
-__all__ = ["Preprocessed"]
+__all__ = ["FittedPreprocessed", "Preprocessed"]
 
 
 class Preprocessed(VoterSet):
@@ -71,18 +73,30 @@ class Preprocessed(VoterSet):
         quick = resolve_voters(self.voters).pilot()
         return None if quick is None else Preprocessed(self.transformer, quick)
 
-    def fit(self, X: Any, y: NDArray[Any], classes: NDArray[Any], rng: np.random.Generator) -> "_FittedPreprocessed":
+    def fit(self, X: Any, y: NDArray[Any], classes: NDArray[Any], rng: np.random.Generator) -> "FittedPreprocessed":
         inner = resolve_voters(self.voters)
         # Before the voters' own seeds, and none where the transformer takes none: the voters are then those that plain
         # rows would get.
         transformer = seeded(self.transformer, rng)
         rows = _checked(inner, transformer.fit_transform(X, y))
-        return _FittedPreprocessed(transformer, inner, inner.fit(rows, y, classes, rng))
+        return FittedPreprocessed(transformer, inner, inner.fit(rows, y, classes, rng), rows.shape[1])
 
 
-class _FittedPreprocessed:
-    def __init__(self, transformer: Any, family: VoterSet, fitted: FittedVoters):
-        self.transformer, self.family, self.fitted = transformer, family, fitted
+@dataclass(frozen=True)
+class FittedPreprocessed:
+    """A fitted transformer, the family of the voters behind it, and these voters, who see so many columns."""
+
+    transformer: Any
+    family: VoterSet
+    fitted: FittedVoters
+    width: int
+
+    def check(self, width: int, n_classes: int) -> None:
+        """Raise a ValueError unless they can vote on rows of so many columns, for so many classes."""
+        if isinstance(self.transformer, ColumnEncoder) and not self.transformer.n_features_in_ == self.width == width:
+            raise ValueError("the encoder of its columns is for others")
+        _ = self.family.input_checks  # which asks the family whether it is one
+        self.fitted.check(self.width, n_classes)
 
     @property
     def n_voters(self) -> int:
@@ -91,16 +105,19 @@ class _FittedPreprocessed:
     def votes(self, X: Any) -> Votes:
         return self.fitted.votes(self._seen(X))
 
-    def only(self, voters: NDArray[np.intp]) -> "tuple[_FittedPreprocessed, NDArray[np.intp]]":
+    def only(self, voters: NDArray[np.intp]) -> "tuple[FittedPreprocessed, NDArray[np.intp]]":
         few, kept = self.fitted.only(voters)
-        return _FittedPreprocessed(self.transformer, self.family, few), kept
+        return replace(self, fitted=few), kept
 
     def out_of_sample(self, X: Any, y: NDArray[Any], rows: NDArray[np.intp]) -> OutOfSampleVotes:
         """As the voters behind the transformer do. What it learned from the rows themselves stays learned."""
         return self.fitted.out_of_sample(self._seen(X), y, rows)
 
     def _seen(self, X: Any) -> Any:
-        return _checked(self.family, self.transformer.transform(X))
+        rows = _checked(self.family, self.transformer.transform(X))
+        if rows.shape[1] != self.width:
+            raise ValueError(f"The transformer gives {rows.shape[1]} columns; the voters were trained on {self.width}.")
+        return rows
 
 
 def _checked(family: VoterSet, rows: Any) -> Any:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from certivote.voters._base import OutOfSampleVotes, VoterSet, out_of_sample_by_voting
 from certivote.votes import Votes, build_votes
 
-__all__ = ["Stumps"]
+__all__ = ["FittedStumps", "Stumps"]
 
 
 class Stumps(VoterSet):
@@ -62,7 +62,7 @@ class Stumps(VoterSet):
                 )
         return ""
 
-    def fit(self, X: Any, y: NDArray[Any], classes: NDArray[Any], rng: np.random.Generator) -> "_FittedStumps":
+    def fit(self, X: Any, y: NDArray[Any], classes: NDArray[Any], rng: np.random.Generator) -> "FittedStumps":
         if not 1 <= self.n_thresholds <= 255:
             raise ValueError(f"n_thresholds must lie between 1 and 255; got {self.n_thresholds}.")
         if self.ranges is None:
@@ -80,13 +80,21 @@ class Stumps(VoterSet):
                 f"got an array of shape {ranges.shape}."
             )
         steps = np.arange(self.n_thresholds) / self.n_thresholds
-        return _FittedStumps(ranges[:, :1] + steps * (ranges[:, 1:] - ranges[:, :1]))
+        return FittedStumps(ranges[:, :1] + steps * (ranges[:, 1:] - ranges[:, :1]))
 
 
 @dataclass(frozen=True)
-class _FittedStumps:
+class FittedStumps:
+    """Stumps at these thresholds, of shape (n_features, n_thresholds) and ascending in each row."""
+
     thresholds: NDArray[np.float64]
-    """Of shape (n_features, n_thresholds), ascending."""
+
+    def check(self, width: int, n_classes: int) -> None:
+        """Raise a ValueError unless they can vote on rows of so many columns, for so many classes."""
+        if n_classes != 2 or self.thresholds.ndim != 2 or not 1 <= self.thresholds.shape[1] <= 255:
+            raise ValueError("stumps vote between two classes by at most 255 thresholds")
+        if len(self.thresholds) != width or not np.all(np.isfinite(self.thresholds)):
+            raise ValueError("stumps ask for columns that there are not")
 
     @property
     def n_voters(self) -> int:
@@ -102,7 +110,7 @@ class _FittedStumps:
             bins[:, f] = np.searchsorted(self.thresholds[f], X[:, f], side="left")
         return build_votes(bins=bins, n_thresholds=n_thresholds)
 
-    def only(self, voters: NDArray[np.intp]) -> "tuple[_FittedStumps, NDArray[np.intp]]":
+    def only(self, voters: NDArray[np.intp]) -> "tuple[FittedStumps, NDArray[np.intp]]":
         return self, np.arange(self.n_voters)  # a stump is two numbers
 
     def out_of_sample(self, X: NDArray[np.float64], y: NDArray[Any], rows: NDArray[np.intp]) -> OutOfSampleVotes:

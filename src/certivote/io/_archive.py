@@ -1,0 +1,214 @@
+"""The archive that a model file is: named JSON texts, arrays of declared sizes, and what users brought."""
+
+import io
+import json
+import stat
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["ARRAY_TYPES", "Archive", "ModelFileError", "check_sizes", "read_archive", "text_of", "write_archive"]
+
+_HEADER, _CERTIFICATE, _MODEL, _BROUGHT = "certivote.json", "certificate.json", "model.json", "brought.skops"
+FORMAT, FORMAT_VERSION = "certivote model", 3
+_LARGEST = 1 << 34
+"""Bytes that a file may unpack to."""
+_SPARE, _RATIO = 1 << 26, 200
+"""A file may unpack to so many bytes, and to so many times its own size beyond: arrays of votes are no emptier."""
+_LARGEST_TEXT = 1 << 28
+_PER_VALUE = 100
+"""Bytes of memory that a value in JSON takes, be it as short as ``{}``."""
+_CHUNK = 1 << 20
+_LONGEST = 10_000
+"""Characters of a message, which may repeat what a file says."""
+ARRAY_TYPES = {
+    kind: np.dtype(kind) for kind in ("<f8", "<f4", "<i8", "<i4", "<i2", "|i1", "<u8", "<u4", "<u2", "|u1", "|b1")
+}
+"""What arrays may hold, in little-endian order."""
+
+
+class ModelFileError(ValueError):
+    """A file is not a model, is damaged, or holds what may not be loaded. What its message repeats is made plain."""
+
+    def __init__(self, message: str):
+        super().__init__("".join(c if c.isprintable() else ascii(c)[1:-1] for c in message[:_LONGEST]))
+
+
+class Archive:
+    """What is in a model file, before any of it is interpreted.
+
+    Attributes
+    ----------
+    header, model : dict
+        Versions; and the model as plain data.
+    certificate : str
+        Its JSON.
+    arrays : list of arrays
+    brought : bytes
+        What users brought, as skops writes it; empty if nothing.
+    most : int
+        Bytes of memory that the size of the file warrants.
+    """
+
+    def __init__(
+        self,
+        header: dict[str, Any],
+        certificate: str,
+        model: dict[str, Any],
+        arrays: Sequence[NDArray[Any]],
+        brought: bytes = b"",
+        most: int = _LARGEST,
+    ):
+        self.header, self.certificate, self.model = header, certificate, model
+        self.arrays, self.brought, self.most = arrays, brought, most
+
+
+def write_archive(archive: Archive) -> bytes:
+    """The bytes of a model file."""
+    declared = [[array.dtype.str, list(array.shape)] for array in archive.arrays]
+    header = {"format": FORMAT, "format_version": FORMAT_VERSION, **archive.header, "arrays": declared}
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr(_HEADER, json.dumps(header, indent=2, allow_nan=False))
+        file.writestr(_CERTIFICATE, archive.certificate)
+        file.writestr(_MODEL, json.dumps(archive.model, allow_nan=False))
+        for number, array in enumerate(archive.arrays):
+            file.writestr(f"arrays/{number}", array.tobytes())
+        if archive.brought:
+            file.writestr(_BROUGHT, archive.brought)
+    return content.getvalue()
+
+
+def read_archive(path: Path, content: bytes | None = None) -> Archive:
+    """Unpack a model file, after its declared sizes have been checked; ``content`` instead, if it is given.
+
+    Raises
+    ------
+    ModelFileError
+        If it is no model, is damaged, or would unpack to more than its size warrants.
+    """
+    if content is None and not stat.S_ISREG(path.stat().st_mode):
+        raise ModelFileError(f"{path} is not a regular file; a model is read from one.")
+    size = path.stat().st_size if content is None else len(content)
+    most = min(_LARGEST, _SPARE + _RATIO * size)
+    try:
+        with zipfile.ZipFile(path if content is None else io.BytesIO(content)) as file:
+            check_sizes(file, most, path)
+            return _unpacked(file, most, path)
+    except ModelFileError:
+        raise
+    except MemoryError as error:
+        raise ModelFileError(f"{path} needs more memory than there is.") from error
+    except Exception as error:  # whatever a damaged file makes the reader say
+        raise ModelFileError(f"{path} is not a certivote model, or is damaged: {error!s:.200}") from error
+
+
+def check_sizes(file: zipfile.ZipFile, most: int, path: Path) -> int:
+    """Refuse an archive that is packed in an odd way, or would unpack to more bytes than these; how many it has."""
+    entries = file.infolist()
+    if len({entry.filename for entry in entries}) != len(entries):
+        raise ModelFileError(f"{path} is damaged: a name occurs in it twice.")
+    if any(entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for entry in entries):
+        raise ModelFileError(f"{path} is damaged: it is packed in another way than models are.")
+    total = sum(entry.file_size for entry in entries)
+    if total > most:
+        raise ModelFileError(f"{path} would unpack to {total:,} bytes, more than the {most:,} that its size warrants.")
+    return total
+
+
+def _unpacked(file: zipfile.ZipFile, most: int, path: Path) -> Archive:
+    header = _json(text_of(file, _HEADER, most))
+    version = header.get("format_version") if header.get("format") == FORMAT else None
+    if type(version) is int and version < FORMAT_VERSION:
+        raise ModelFileError(
+            f"{path} has format version {version!s:.20}, whose models cannot be opened safely; fit the model again, or "
+            "open it with the certivote that wrote it."
+        )
+    if type(version) is not int or version != FORMAT_VERSION:
+        raise ModelFileError(
+            f"{path} has format version {version!r:.20}; this certivote reads version {FORMAT_VERSION}. Install the "
+            "version of certivote that wrote it, or a newer one."
+        )
+    arrays = [
+        _array(file, f"arrays/{number}", declared) for number, declared in enumerate(_listed(header.get("arrays")))
+    ]
+    names = {entry.filename for entry in file.infolist()}
+    wanted = {_HEADER, _CERTIFICATE, _MODEL, *(f"arrays/{number}" for number in range(len(arrays)))}
+    if names - wanted - {_BROUGHT}:
+        raise ValueError("it holds entries that models do not have")
+    certificate = text_of(file, _CERTIFICATE, most)
+    brought = bytes(_read(file, _BROUGHT, _LARGEST)) if _BROUGHT in names else b""
+    return Archive(header, certificate, _json(text_of(file, _MODEL, most)), arrays, brought, most)
+
+
+def text_of(file: zipfile.ZipFile, name: str, most: int) -> str:
+    """A JSON text, if it would not take more memory than this as Python objects."""
+    content = _read(file, name, _LARGEST_TEXT)
+    values = sum(content.count(mark) for mark in b",[{")
+    if values * _PER_VALUE > most:
+        raise ValueError(f"{name} has {values:,} values, more than its size warrants")
+    return content.decode()
+
+
+def _read(file: zipfile.ZipFile, name: str, most: int) -> bytearray:
+    size = file.getinfo(name).file_size
+    if size > most:
+        raise ValueError(f"{name} has {size:,} bytes")
+    content = bytearray(size)
+    with file.open(name) as entry:
+        # In pieces: a packed entry may hold more than it declares, which reading all at once would unpack.
+        for start in range(0, size, _CHUNK):
+            piece = entry.read(min(_CHUNK, size - start))
+            if len(piece) != min(_CHUNK, size - start):
+                raise ValueError(f"{name} has another size than it declares")
+            content[start : start + len(piece)] = piece
+    return content
+
+
+def _json(text: str) -> dict[str, Any]:
+    try:
+        found = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_no_doubles)
+    except RecursionError:
+        raise ValueError("its JSON is nested too deeply") from None
+    if not isinstance(found, dict):
+        raise ValueError("its JSON is no object")
+    return found
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no number of a model")
+
+
+def _no_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a name occurs twice in its JSON")
+    return found
+
+
+def _listed(declared: Any) -> list[Any]:
+    if not isinstance(declared, list):
+        raise ValueError("its arrays are not declared")
+    return declared
+
+
+def _array(file: zipfile.ZipFile, name: str, declared: Any) -> NDArray[Any]:
+    """An array, if the file holds as many bytes as its declared shape takes."""
+    kind, shape = declared
+    dtype = ARRAY_TYPES[kind]
+    if not isinstance(shape, list) or len(shape) > 8 or not all(type(n) is int and 0 <= n < _LARGEST for n in shape):
+        raise ValueError(f"{name} has no shape")
+    count = 1
+    for length in shape:
+        count *= length
+    if count * dtype.itemsize != file.getinfo(name).file_size:
+        raise ValueError(f"{name} has another size than its shape takes")
+    array = np.frombuffer(_read(file, name, _LARGEST), dtype=dtype).reshape(shape)
+    if kind == "|b1" and np.any(array.view(np.uint8) > 1):
+        raise ValueError(f"{name} holds no truth values")
+    array.flags.writeable = False
+    return array.astype(dtype.newbyteorder("="), copy=False)

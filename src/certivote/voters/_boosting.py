@@ -1,0 +1,129 @@
+"""Boosted trees as plain arrays."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certivote.voters._trees import Trees
+
+__all__ = ["Boosting"]
+
+Array = NDArray[np.float64]
+
+_CHUNK = 1 << 13
+"""Rows sent down all trees before the next ones."""
+
+
+@dataclass(frozen=True)
+class Boosting:
+    """Scores to which every iteration adds the values of the leaves that a row reaches; the largest score wins.
+
+    Rows are compared with all thresholds of a column once: a value becomes the number of thresholds below it, and the
+    trees then compare whole numbers.
+
+    Attributes
+    ----------
+    edges : array of float
+        The thresholds, column after column and ascending.
+    edge_starts : array of int, of shape (n_columns + 1,)
+        Where those of each column begin.
+    trees : Trees
+        Iteration after iteration, one tree per score; their thresholds are places among the edges of the column.
+    values : array of float
+        Of each node, what its leaf adds.
+    baseline : array of float
+        The scores before the first iteration: one for two classes, else one per class.
+    stages : array of int
+        Iterations after which to take a vote.
+    classes : array of int
+        Codes of the classes.
+    """
+
+    edges: Array
+    edge_starts: NDArray[np.int64]
+    trees: Trees
+    values: Array
+    baseline: Array
+    stages: NDArray[np.int64]
+    classes: NDArray[np.int64]
+
+    @classmethod
+    def grown(cls, model: Any, stages: Sequence[int]) -> "Boosting":
+        """From a fitted histogram gradient boosting of scikit-learn, whose features must all be numbers."""
+        nodes = [tree.nodes for iteration in model._predictors[: max(stages)] for tree in iteration]
+        leaf = [own["is_leaf"].astype(bool) for own in nodes]
+        pairs = list(zip(nodes, leaf, strict=True))
+        feature = np.concatenate([np.where(stop, -1, own["feature_idx"]) for own, stop in pairs])
+        threshold = np.concatenate([own["num_threshold"] for own in nodes])
+        edges = [np.unique(threshold[feature == column]) for column in range(model.n_features_in_)]
+        places = np.zeros(len(feature))
+        for column, own in enumerate(edges):
+            asks = feature == column
+            places[asks] = np.searchsorted(own, threshold[asks])
+        ends = np.cumsum(list(map(len, nodes)))[:-1]
+        trees = Trees.joined(
+            np.split(feature, ends),
+            np.split(places, ends),
+            [np.where(stop, -1, own["left"].astype(np.int64)) for own, stop in pairs],
+            [np.where(stop, -1, own["right"].astype(np.int64)) for own, stop in pairs],
+            [own["missing_go_to_left"] for own in nodes],
+        )
+        return cls(
+            np.concatenate(edges),
+            np.cumsum([0, *map(len, edges)]),
+            trees,
+            np.concatenate([own["value"] for own in nodes]),
+            np.asarray(model._baseline_prediction, dtype=np.float64).ravel(),
+            np.array(stages, dtype=np.int64),
+            model.classes_.astype(np.int64),
+        )
+
+    def check(self, width: int, n_classes: int, n_stages: int) -> None:
+        """Raise a ValueError unless it can vote so often on rows of so many columns, for so many classes."""
+        starts, n_scores = self.edge_starts, len(self.baseline)
+        if starts.shape != (width + 1,) or starts[0] != 0 or np.any(np.diff(starts) < 0):
+            raise ValueError("boosting asks for columns that there are not")
+        if self.edges.shape != (starts[-1],) or np.any(np.isnan(self.edges)):
+            raise ValueError("the thresholds of boosting do not divide")
+        self.trees.check(width)
+        if self.values.shape != self.trees.feature.shape or self.baseline.ndim != 1 or self.classes.ndim != 1:
+            raise ValueError("the arrays of boosting differ in length")
+        if n_scores != (1 if len(self.classes) == 2 else len(self.classes)) or len(self.classes) < 2:
+            raise ValueError("boosting has another number of scores than classes")
+        if self.classes[0] < 0 or self.classes[-1] >= n_classes or np.any(np.diff(self.classes) < 1):
+            raise ValueError("boosting votes for a class that there is not")
+        iterations, rest = divmod(self.trees.n_trees, n_scores)
+        right = self.stages.shape == (n_stages,) and np.all((self.stages >= 1) & (self.stages <= iterations))
+        if rest or not right:
+            raise ValueError("boosting has stages that there are not")
+
+    def answers(self, X: Array) -> NDArray[np.intp]:
+        """Codes of shape (n_rows, n_stages)."""
+        found = np.empty((len(X), len(self.stages)), dtype=np.intp)
+        for start in range(0, len(X), _CHUNK):
+            rows = slice(start, start + _CHUNK)
+            found[rows] = self._answers(self._places(X[rows]))
+        return found
+
+    def _places(self, X: Array) -> NDArray[np.float32]:
+        """How many thresholds of its column are below each value; in single precision whole numbers are exact."""
+        places = np.empty(X.shape, dtype=np.float32)
+        for column in range(X.shape[1]):
+            own = self.edges[self.edge_starts[column] : self.edge_starts[column + 1]]
+            places[:, column] = np.searchsorted(own, X[:, column])
+        places[np.isnan(X)] = np.nan
+        return places
+
+    def _answers(self, places: NDArray[np.float32]) -> NDArray[np.intp]:
+        scores = np.repeat(self.baseline[None, :], len(places), axis=0)
+        answers = np.empty((len(places), len(self.stages)), dtype=np.intp)
+        for tree in range(self.trees.n_trees):
+            iteration, score = divmod(tree, len(self.baseline))
+            scores[:, score] += self.values[self.trees.nodes(tree)][self.trees.leaf(tree, places)]
+            if score == len(self.baseline) - 1 and iteration + 1 in self.stages:
+                best = scores.argmax(axis=1) if len(self.classes) > 2 else (scores[:, 0] > 0).astype(np.intp)
+                answers[:, self.stages == iteration + 1] = self.classes[best][:, None]
+        return answers
