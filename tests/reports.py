@@ -21,6 +21,19 @@ def harmful_fit():
     return CertifiedVoteClassifier("dis-b", "forest", random_state=0).fit(X, np.array(HARMFUL)[y])
 
 
+@cache
+def rare_rows():
+    """16 of 600 are ill, and nothing tells who."""
+    rng = np.random.default_rng(1)
+    return rng.normal(size=(600, 3)), np.where(rng.permutation(600) < 16, "ill", "well")
+
+
+@cache
+def rare_fit():
+    """A classifier that misses a class behind a small bound."""
+    return CertifiedVoteClassifier("dis-b", "forest", random_state=8).fit(*rare_rows())
+
+
 def _vacuous():
     X, y = noise()
     ranges = [(0.0, 1.0)] * X.shape[1]
@@ -40,6 +53,7 @@ KINDS = {
     "version 1": lambda: Certificate.from_json(
         (Path(__file__).parent / "certificate" / "certificate_version_1.json").read_text(encoding="utf-8")
     ),
+    "a class missed": lambda: rare_fit().certificate_,
     "harmful names": lambda: harmful_fit().certificate_,
 }
 

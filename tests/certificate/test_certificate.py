@@ -1,6 +1,7 @@
 import dataclasses
 import json
 import math
+from functools import cache
 
 import numpy as np
 import pytest
@@ -22,6 +23,12 @@ def certificate(method="dis-r", split="single", **parameters):
     voters = Stumps(n_thresholds=3, ranges=known if split == "none" else None)
     clf = CertifiedVoteClassifier(method, voters, split, random_state=0, **parameters)
     return clf.fit(X, y).certificate_
+
+
+@cache
+def usual():
+    """One that many tests look at."""
+    return certificate()
 
 
 PAPER = {"prior": 0.5, "constant": "paper"}
@@ -82,7 +89,7 @@ def test_json_holds_what_is_promised(any_certificate):
     named = {"n", "errors", "alpha", "beta", "log_weights", "prior_weight", "renyi_order", "draw", "payments"}
     named |= {"family", "n_voters", "certification_digest", "training_digest", "training_rows", "duplicates"}
     assert all(named <= part.keys() for part in record["parts"])
-    assert record["schema_version"] == SCHEMA_VERSION == 4
+    assert record["schema_version"] == SCHEMA_VERSION == 5
     assert all(isinstance(sentence, str) and sentence.endswith(".") for sentence in record["assumptions"])
     assert len(record["parts"]) == {"cross": 2, "3": 3}.get(record["split"], 1)
 
@@ -133,7 +140,7 @@ def test_a_bound_no_better_than_guessing_says_so():
 
 
 def test_vacuous_certificates_say_so():
-    source = certificate()
+    source = usual()
     assert "promises nothing" in str(dataclasses.replace(source, bound=1.0, vacuous=True))
     assert not source.vacuous
 
@@ -154,7 +161,7 @@ def test_half_weight_bound_is_never_below_plurality_for_the_same_vote(method):
     ("change", "message"),
     [
         (lambda record: record.update(schema_version=99), "schema version 99"),
-        (lambda record: record.update(schema_version=5), "schema version 5; this certivote reads versions 1 to 4"),
+        (lambda record: record.update(schema_version=6), "schema version 6; this certivote reads versions 1 to 5"),
         (lambda record: record.update(schema_version=0), "schema version 0"),
         (lambda record: record["parts"][0].pop("payments"), r"parts\[0\] lacks payments"),
         (lambda record: record["parts"][0].update(payments=[3]), r"parts\[0\].payments\[0\] must be an object"),
@@ -195,7 +202,7 @@ def test_half_weight_bound_is_never_below_plurality_for_the_same_vote(method):
     ],
 )
 def test_a_damaged_certificate_is_refused_with_a_reason(change, message):
-    record = json.loads(certificate().to_json())
+    record = json.loads(usual().to_json())
     change(record)
     with pytest.raises(ValueError, match=message):
         Certificate.from_json(json.dumps(record))
@@ -203,7 +210,7 @@ def test_a_damaged_certificate_is_refused_with_a_reason(change, message):
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999", "-1e999", "9" * 5000])
 def test_what_is_no_number_is_refused(number):
-    made = certificate()
+    made = usual()
     text = made.to_json().replace(f'"bound": {made.bound!r}', f'"bound": {number}', 1)
     assert text != made.to_json()
     with pytest.raises(ValueError, match="Not a certificate"):
@@ -217,7 +224,7 @@ def test_json_that_is_too_deep_or_too_long_is_refused(monkeypatch):
         Certificate.from_json('{"a":' * 200_000 + "1" + "}" * 200_000)
     monkeypatch.setattr("certivote.certificate._json._LONGEST", 100)
     with pytest.raises(ValueError, match="at most 100 are read"):
-        Certificate.from_json(certificate().to_json())
+        Certificate.from_json(usual().to_json())
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "3", "null"])

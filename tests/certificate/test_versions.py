@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import math
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from auditor import assert_recomputable
 from sklearn.datasets import load_breast_cancer
 
 from certivote import Certificate, CertifiedVoteClassifier, verify
+from certivote.certificate import Provenance
 from certivote.present import percent_up
 from certivote.voters import Stumps
 
@@ -33,6 +35,14 @@ OLD_NAMES_IN_PARTS = {
 }
 DIGESTS = {"certified_digest", "teaching_digest", "votes_digest"}
 SINCE_2 = {"orders", "n_draws", "gamma_atoms", "gamma_scales", "prior", "choices"}
+TRIED = (
+    "The method, loss, delta, split, hyper-prior, voters and seed were fixed before fitting. If this is the best of G "
+    "fits to the same rows, or chosen among several certificates, it may fail with probability up to G times delta: "
+    "fit each with delta/G instead."
+)
+FOR_CLASSES = "For the bounds by class: which classes there are was known beforehand."
+SINCE_5 = {"provenance", "made_in_schema"}
+SINCE_5_IN_PARTS = {"majority_class", "majority_errors", "majority_bound"}
 SINCE_2_IN_PARTS = {"payments", "prior_weight", "order", "draw", *DIGESTS}
 
 
@@ -40,9 +50,22 @@ def without(record, names):
     return {name: value for name, value in record.items() if name not in names}
 
 
-def as_version_3(made):
-    """What the third schema would have written."""
+def as_version_4(made):
+    """What the fourth schema would have written: it said nothing of where a certificate came from."""
     record = json.loads(made.to_json())
+    parts = [without(part, SINCE_5_IN_PARTS) for part in record["parts"]]
+    assumptions = [in_older_words(text) for text in record["assumptions"]]
+    return {**without(record, SINCE_5), "schema_version": 4, "parts": parts, "assumptions": assumptions}
+
+
+def in_older_words(assumption):
+    """Before version 5, searches were not mentioned."""
+    return TRIED if assumption.startswith("The method, loss, delta") else assumption
+
+
+def as_version_3(made):
+    """Fields had other names, and every family one parameter per voter."""
+    record = as_version_4(made)
     parts = [
         {OLD_NAMES_IN_PARTS.get(name, name): value for name, value in part.items() if name != "n_voters"}
         for part in record["parts"]
@@ -52,8 +75,10 @@ def as_version_3(made):
 
 
 def as_version_2(made):
-    """There were no bounds by class."""
-    return {**without(as_version_3(made), {"by_class"}), "schema_version": 2}
+    """There were no bounds by class, and nothing was assumed for them."""
+    record = as_version_3(made)
+    assumptions = [text for text in record["assumptions"] if text != FOR_CLASSES]
+    return {**without(record, {"by_class"}), "schema_version": 2, "assumptions": assumptions}
 
 
 def as_version_1(made):
@@ -63,7 +88,20 @@ def as_version_1(made):
     return {**without(record, SINCE_2), "schema_version": 1, "parts": parts}
 
 
-WRITERS = {1: as_version_1, 2: as_version_2, 3: as_version_3}
+WRITERS = {1: as_version_1, 2: as_version_2, 3: as_version_3, 4: as_version_4}
+
+
+def as_read_from(version, made):
+    """A certificate without what the schemas after this one have added."""
+    parts = tuple(
+        dataclasses.replace(part, majority_class="", majority_errors=0, majority_bound=1.0) for part in made.parts
+    )
+    assumptions = tuple(map(in_older_words, made.assumptions))
+    if version < 3:
+        assumptions = tuple(text for text in assumptions if text != FOR_CLASSES)
+        made = dataclasses.replace(made, by_class=())
+    made = dataclasses.replace(made, assumptions=assumptions)
+    return dataclasses.replace(made, parts=parts, provenance=Provenance(), made_in_schema=version)
 
 
 def certificate(method="dis-r", split="single", **parameters):
@@ -71,6 +109,12 @@ def certificate(method="dis-r", split="single", **parameters):
     known = [(0.0, 10.0 ** math.ceil(math.log10(high))) for high in X.max(axis=0)]
     voters = Stumps(n_thresholds=3, ranges=known if split == "none" else None)
     return CertifiedVoteClassifier(method, voters, split, random_state=0, **parameters).fit(X, y).certificate_
+
+
+@cache
+def usual():
+    """One that many tests look at."""
+    return certificate()
 
 
 def failed(read):
@@ -82,8 +126,8 @@ def failed(read):
 
 def test_there_are_files_of_the_versions_that_were_released():
     versions = [json.loads(path.read_text())["schema_version"] for path in FILES]
-    assert sorted(versions) == [1, 3, 3, 3]
-    assert {json.loads(path.read_text())["method"] for path in FILES} == {"dis-v", "dis-b", "smv-mc"}
+    assert sorted(versions) == [1, 3, 3, 3, 4]
+    assert {json.loads(path.read_text())["method"] for path in FILES} == {"dis-v", "dis-b", "smv-mc", "dis-r"}
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
@@ -93,12 +137,15 @@ def test_a_file_of_an_earlier_version_is_read_written_and_proved(path):
     version = record["schema_version"]
     assert path.stem.startswith(f"certificate_version_{version}")
     read = Certificate.from_json(text)
-    assert read.schema_version == 4
+    assert (read.schema_version, read.made_in_schema) == (5, version)
+    assert (read.provenance, read.provenance.created) == (Provenance(), "")
+    assert read == as_read_from(version, read)
     assert WRITERS[version](read) == record
     again = Certificate.from_json(read.to_json())
     assert again == read
     assert again.to_json() == read.to_json()
-    assert [part.n_voters for part in read.parts] == [len(part["alpha"]) for part in record["parts"]]
+    if version < 4:
+        assert [part.n_voters for part in read.parts] == [len(part["alpha"]) for part in record["parts"]]
     assert percent_up(record["bound"]) in str(read)
     assert_recomputable(read)
     checks = verify(read)
@@ -126,7 +173,7 @@ def test_fields_that_were_renamed_keep_what_they_hold(path):
             assert part[new] == before[old]
             assert old not in part
     assert read["by_class"] == record["by_class"] != []
-    assert without(read, {*OLD_NAMES, "parts", "schema_version"}) == without(
+    assert without(read, {*OLD_NAMES, *SINCE_5, "parts", "schema_version"}) == without(
         record, {*OLD_NAMES.values(), "parts", "schema_version"}
     )
 
@@ -135,7 +182,7 @@ def test_fields_that_were_renamed_keep_what_they_hold(path):
 def test_without_bounds_by_class_it_is_one_of_the_second_schema(path):
     whole = Certificate.from_json(path.read_text())
     read = Certificate.from_json(json.dumps(as_version_2(whole)))
-    assert read == dataclasses.replace(whole, by_class=())
+    assert read == as_read_from(2, whole)
     assert failed(read) == []
     assert "by class" in str(whole)
     assert "by class" not in str(read)
@@ -171,19 +218,21 @@ def test_a_certificate_that_version_0_1_wrote_is_still_read():
         ("holdout", "single", {}),
     ],
 )
-def test_the_third_schema_is_still_read(method, split, parameters):
+def test_the_third_and_the_fourth_schema_are_still_read(method, split, parameters):
     made = certificate(method, split, **parameters)
     record = as_version_3(made)
-    assert record.keys() ^ json.loads(made.to_json()).keys() == {*OLD_NAMES, *OLD_NAMES.values()}
+    assert record.keys() ^ json.loads(made.to_json()).keys() == {*OLD_NAMES, *OLD_NAMES.values(), *SINCE_5}
     read = Certificate.from_json(json.dumps(record))
-    assert read == made
+    assert read == as_read_from(3, made)
+    fourth = Certificate.from_json(json.dumps(as_version_4(made)))
+    assert fourth == as_read_from(4, made)
     assert_recomputable(read)
 
 
 def test_the_second_schema_is_still_read():
     made = certificate("dis-b")
     read = Certificate.from_json(json.dumps(as_version_2(made)))
-    assert read == dataclasses.replace(made, by_class=())
+    assert read == as_read_from(2, made)
     assert "by class" in str(made)
     assert "by class" not in str(read)
 
@@ -193,7 +242,7 @@ def test_the_first_schema_is_still_read(method, split):
     made = certificate(method, split, prior=0.5, constant="paper")
     record = as_version_1(made)
     read = Certificate.from_json(json.dumps(record))
-    assert (read.schema_version, read.n_draws, read.price_atoms, read.price_scales, read.choices) == (4, 1, (), (), ())
+    assert (read.schema_version, read.n_draws, read.price_atoms, read.price_scales, read.choices) == (5, 1, (), (), ())
     assert read.renyi_orders == made.renyi_orders
     again = as_version_1(read)
     assert again == record
@@ -202,23 +251,50 @@ def test_the_first_schema_is_still_read(method, split):
     assert Certificate.from_json(read.to_json()) == read
 
 
+def family_of(record):
+    return "family" if record["schema_version"] == 4 else "distribution"
+
+
 @pytest.mark.parametrize("version", WRITERS)
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         (lambda record: record.pop("bound"), "lacks bound"),
-        (lambda record: record.pop("shares"), "lacks average_weights"),
+        (
+            lambda record: record.pop("shares" if "shares" in record else "average_weights"),
+            "lacks average_weights",
+        ),
         (lambda record: record.update(parts=[3]), "'parts' must hold objects"),
         (lambda record: record["parts"][0].pop("penalty"), r"parts\[0\] lacks penalty"),
-        (lambda record: record["parts"][0].pop("distribution"), r"parts\[0\] lacks family"),
+        (lambda record: record["parts"][0].pop(family_of(record)), r"parts\[0\] lacks family"),
         (lambda record: record["parts"][0].pop("alpha"), r"parts\[0\] lacks alpha"),
         (lambda record: record["parts"][0].update(alpha=3), r"parts\[0\].n_voters must be of type int|alpha must be"),
         (lambda record: record["parts"][0].update(n="many"), r"parts\[0\].n must be of type int"),
-        (lambda record: record["parts"][0].update(distribution="beta"), r"parts\[0\].family must be one of dirichlet"),
+        (lambda record: record["parts"][0].update({family_of(record): "beta"}), r"\[0\].family must be one of dirich"),
+        (lambda record: record.update(provenance={}), "certificate has unknown provenance"),
+        (lambda record: record.update(made_in_schema=5), "certificate has unknown made_in_schema"),
+        (lambda record: record["parts"][0].update(majority_bound=0.5), r"parts\[0\] has unknown majority_bound"),
     ],
 )
 def test_a_damaged_certificate_of_an_earlier_schema_is_refused_with_a_reason(change, message, version):
-    record = WRITERS[version](certificate("dis-r"))
+    record = WRITERS[version](usual())
+    change(record)
+    with pytest.raises(ValueError, match=message):
+        Certificate.from_json(json.dumps(record))
+
+
+@pytest.mark.parametrize(
+    ("version", "change", "message"),
+    [
+        (1, lambda record: record.update(n_draws=2), "has unknown n_draws"),
+        (1, lambda record: record["parts"][0].update(votes_digest="ab"), r"parts\[0\] has unknown votes_digest"),
+        (2, lambda record: record.update(by_class=[]), "has unknown by_class"),
+        (3, lambda record: record.update(hyper_prior="informed"), "has unknown hyper_prior"),
+        (3, lambda record: record["parts"][0].update(n_voters=3), r"parts\[0\] has unknown n_voters"),
+    ],
+)
+def test_a_record_has_nothing_that_its_schema_has_not(version, change, message):
+    record = WRITERS[version](usual())
     change(record)
     with pytest.raises(ValueError, match=message):
         Certificate.from_json(json.dumps(record))

@@ -130,7 +130,7 @@ def test_gradients_of_draws_integrate_to_the_change_of_the_mean(method):
     problem = needle(method, n_rows=60, n_voters=3, good=0)
     rows = np.arange(60)
     rng = np.random.default_rng(3)
-    low, high, count = 1.0, 4.0, 2000
+    low, high, count = 1.0, 4.0, 1000
 
     def at(first):
         return _learn._batch_bound(problem, rows, np.array([first, 2.0, 2.0]), rng)

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from auditor import assert_recomputable
+from ballots import codes_of
 from fits import (
     CERTIFIED,
     DRAWN,
@@ -181,7 +182,7 @@ def test_the_simulated_risk_is_just_above_a_plain_estimate(method, seed):
     X, y = load_iris(return_X_y=True)
     rows = certified_rows(clf, len(y))
     part = clf.certificate_.parts[0]
-    answers = np.stack([tree.predict(X[rows]).astype(int) for tree in clf.voters_.forest.estimators_], axis=1)
+    answers = codes_of(clf.voters_.votes(X[rows]))
     drawn = np.random.default_rng(seed).dirichlet(part.alpha, size=4000)
     masses = np.stack([drawn @ (answers == c).T for c in range(3)], axis=-1)
     error_rates = (masses.argmax(axis=2) != y[rows]).mean(axis=1)
@@ -299,7 +300,7 @@ def test_bounds_above_one_are_reported_as_they_come(method, solver):
 def test_bounds_of_noise_are_at_least_one_half(method):
     certificate = CertifiedVoteClassifier(method, forest(), random_state=0).fit(*noise()).certificate_
     assert 0.5 < certificate.bound <= 1
-    assert "That is no better than guessing among 2 classes" in words(certificate)
+    assert "Caution: The bound is no better than guessing among 2 classes" in words(certificate)
 
 
 # --- Seeds and solvers.

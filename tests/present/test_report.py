@@ -5,9 +5,11 @@ import html
 import json
 import re
 import sys
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
+import pandas as pd
 import pytest
 from fits import cancer, fitted
 from reports import HARMFUL, KINDS, certificate, harmful_fit
@@ -126,9 +128,37 @@ def test_test_rows_are_counted(page_of):
 
 @pytest.mark.parametrize("kind", ["dis-b", "stumps", "folds", "three classes", "version 1"])
 def test_assumptions_are_recognised_by_their_words(kind, page_of):
-    words = page_of(certificate(kind)).words
-    assert words.count("Ask whoever made it.") == 1
-    assert "until the certificate looked good. not in the record Ask" in words
+    made = certificate(kind)
+    words = page_of(made).words
+    assert words.count("ask whoever made it.") == 1
+    assert "until the certificate looked good. not checked It is not in the record: ask" in words
+    assert words.count("only duplicates were counted") == 1
+    assert words.count("by construction") == 1
+    assert words.count("not checked") == len(made.assumptions) - 2
+
+
+def test_nothing_is_called_checked_that_was_not(page_of):
+    made = certificate("dis-b")
+    known = "A case whose class the voters never saw counts as an error."
+    assert known in made.assumptions
+    forged = (f"{known} All is well.", "Nobody never saw it.", "By construction.", "Checked.")
+    words = page_of(replace(made, assumptions=forged)).words
+    assert words.count("not checked") == 4
+    assert "by construction" not in words
+    for kind in KINDS:
+        assert "checked in part" not in page_of(certificate(kind)).words
+
+
+def test_rows_that_were_used_are_no_test(page_of):
+    clf, (X, y) = fitted("dis-b"), cancer()
+    words = page_of(clf.certificate_, truth=y, answers=clf.predict(X), used=(228, 341)).words
+    assert "of which 228 trained the voters and 341 certified the vote: this is no test" in words
+    assert "are those that this certificate was made from: 569 rows" in words
+    for untrue in ("Seen on test rows", "in the test:", "would certify at most", "used neither for training"):
+        assert untrue not in words
+    words = page_of(clf.certificate_, truth=y, answers=clf.predict(X)).words
+    assert "Seen on test rows" in words
+    assert "no test" not in words
 
 
 def test_truth_and_answers_come_together(tmp_path):
@@ -170,6 +200,18 @@ def test_a_report_from_the_model_with_test_rows(folder):
     assert "Ward 3" in page.words
     assert "of 40 rows, said to have been used neither for training nor for certification" in page.words
     assert "certivote verify m.certivote --data TRAINING_DATA" in page.words
+
+
+def test_a_report_with_the_training_file_says_what_it_is(folder):
+    X, y = cancer()
+    table = pd.DataFrame(X, columns=[f"f{k}" for k in range(X.shape[1])]).assign(state=y)
+    table.to_csv(folder / "all.csv", index=False)
+    data = ["--data", str(folder / "all.csv"), "--target", "state"]
+    done = run(app, ["report", str(folder / "m.certivote"), *data, "-o", str(folder / "all.html")])
+    assert done.exit_code == 0, done.output
+    words = Page((folder / "all.html").read_text(encoding="utf-8")).words
+    rows = fitted("dis-b").part_
+    assert f"of which {len(rows.train)} trained the voters and {len(rows.certify)} certified the vote" in words
 
 
 def test_a_report_from_the_certificate(folder):

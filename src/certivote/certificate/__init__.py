@@ -9,6 +9,8 @@ from certivote.certificate._certificate import Certificate
 from certivote.certificate._digests import part_digest, row_keys, rows_digest
 from certivote.certificate._json import SCHEMA_VERSION
 from certivote.certificate._parts import ClassBound, PartRecord, Payment
+from certivote.certificate._provenance import Provenance, recorded_parameters
+from certivote.certificate._used_rows import used_rows
 
 __all__ = [
     "SCHEMA_VERSION",
@@ -16,7 +18,10 @@ __all__ = [
     "ClassBound",
     "PartRecord",
     "Payment",
+    "Provenance",
     "part_digest",
+    "recorded_parameters",
     "row_keys",
     "rows_digest",
+    "used_rows",
 ]

@@ -10,6 +10,8 @@ from numpy.typing import ArrayLike
 
 from certivote.certificate._json import build, parse
 from certivote.certificate._parts import ClassBound, PartRecord
+from certivote.certificate._provenance import Provenance
+from certivote.theory.predictors import PREDICTORS
 
 __all__ = ["Certificate"]
 
@@ -66,6 +68,10 @@ class Certificate:
         that of ``bound``. Empty in records of before version 3.
     assumptions : tuple of str
         Sentences that must be true of the data and of how the certificate came about.
+    provenance : Provenance
+        When, from which data, with which parameters, seed and versions of libraries it was made.
+    made_in_schema : int
+        The schema that the record was first written in: what later schemas have added is empty in it.
     """
 
     schema_version: int
@@ -95,11 +101,35 @@ class Certificate:
     by_class: tuple[ClassBound, ...]
     remarks: tuple[str, ...]
     assumptions: tuple[str, ...]
+    provenance: Provenance
+    made_in_schema: int
 
     @property
     def deployed_part(self) -> PartRecord:
         """The part of the deployed vote."""
         return self.parts[self.deployed]
+
+    def with_source(self, name: str, digest: str) -> "Certificate":
+        """The same certificate with the file that the rows came from.
+
+        Parameters
+        ----------
+        name : str
+            Name of the file; the folders of a path are left out.
+        digest : str
+            SHA-256 of the bytes that were read, as 64 hexadecimal digits.
+
+        Examples
+        --------
+        >>> import hashlib
+        >>> from sklearn.datasets import load_iris
+        >>> from certivote import CertifiedVoteClassifier
+        >>> clf = CertifiedVoteClassifier("dis-b", "forest", random_state=0).fit(*load_iris(return_X_y=True))
+        >>> digest = hashlib.sha256(b"the bytes of the file").hexdigest()
+        >>> clf.certificate_.with_source("flowers/iris.csv", digest).provenance.source
+        'iris.csv'
+        """
+        return dataclasses.replace(self, provenance=self.provenance.with_source(name, digest))
 
     def to_json(self, indent: int | None = 2) -> str:
         """The certificate as JSON; :meth:`from_json` gives back an equal one."""
@@ -120,12 +150,13 @@ class Certificate:
             raise ValueError(
                 f"Not a certificate: deployed is {certificate.deployed}, but there are {len(certificate.parts)} parts."
             )
+        has_errors = not PREDICTORS[certificate.certified].is_random
         for i, part in enumerate(certificate.parts):
-            _check_counts(part, f"parts[{i}]", 1)
+            _check_counts(part, f"parts[{i}]", 1, has_errors)
             if not sum(map(abs, part.alpha)) > 0:
                 raise ValueError(f"Not a certificate: parts[{i}].alpha must hold a number that is not 0.")
         for i, entry in enumerate(certificate.by_class):
-            _check_counts(entry, f"by_class[{i}]", 0)
+            _check_counts(entry, f"by_class[{i}]", 0, has_errors)
         return certificate
 
     def report(
@@ -134,6 +165,7 @@ class Certificate:
         *,
         truth: ArrayLike | None = None,
         answers: ArrayLike | None = None,
+        used: tuple[int, int] = (0, 0),
         title: str = "A certified majority vote",
         command: str = "certivote verify certificate.json",
     ) -> None:
@@ -146,6 +178,9 @@ class Certificate:
         truth, answers : array-like, optional
             True classes of test rows, which were used neither for training nor for certification, and what the
             classifier says of them.
+        used : (int, int)
+            How many of these rows are no test rows after all, since they trained the voters or certified the vote: see
+            :func:`certivote.certificate.used_rows`. The page then says so.
         title : str
         command : str
             How a reader verifies the certificate, with the names of the files as they will find them.
@@ -166,7 +201,7 @@ class Certificate:
 
         if (truth is None) != (answers is None):
             raise ValueError("truth and answers come together: the true classes and what the classifier says.")
-        test = None if truth is None else TestRows(np.asarray(truth).tolist(), np.asarray(answers).tolist())
+        test = None if truth is None else TestRows(np.asarray(truth).tolist(), np.asarray(answers).tolist(), used)
         write_report(self, path, title=title, command=command, test=test)
 
     def __str__(self) -> str:
@@ -180,10 +215,13 @@ class Certificate:
         return certificate_card(self)
 
 
-def _check_counts(part: PartRecord | ClassBound, where: str, least: int) -> None:
+def _check_counts(part: PartRecord | ClassBound, where: str, least: int, has_errors: bool) -> None:
     """Refuse numbers that contradict one another, before anything divides by them."""
     if part.n < least:
         raise ValueError(f"Not a certificate: {where}.n must be at least {least}; got {part.n}.")
+    if part.n and (part.errors is not None) != has_errors:
+        must = "a number" if has_errors else "null: nothing is counted of a vote without fixed answers"
+        raise ValueError(f"Not a certificate: {where}.errors must be {must}.")
     if part.errors is not None and part.errors > part.n:
         raise ValueError(f"Not a certificate: {where} has {part.errors} errors in {part.n} rows.")
     if part.risk_delta >= part.delta:

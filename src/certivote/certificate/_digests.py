@@ -30,14 +30,16 @@ def row_keys(X: Any) -> list[bytes]:
     """A digest of each row: equal rows have equal keys, and others in practice never.
 
     Of a pandas frame that is not all numbers, keys depend on the values and the types of the columns, not on how they
-    are stored. Text that was read from one file and numbers from another, such as a CSV and a parquet file of the
-    same table, have other keys.
+    are stored: dates have the same keys in nanoseconds as in other units, and in whichever time zone. Text that was
+    read from one file and numbers from another, such as a CSV and a parquet file of the same table, have other keys.
     """
     if sparse.issparse(X):
         matrix = sparse.csr_array(X)
         matrix.sum_duplicates()
+        # Column numbers of as few bytes as the width allows: scipy takes more or fewer from version to version.
+        columns = matrix.indices.astype(np.int32 if matrix.shape[1] <= 1 << 31 else np.int64)
         bounds = zip(matrix.indptr[:-1], matrix.indptr[1:], strict=True)
-        return [_digest(matrix.indices[a:b].tobytes() + matrix.data[a:b].tobytes()) for a, b in bounds]
+        return [_digest(columns[a:b].tobytes() + matrix.data[a:b].tobytes()) for a, b in bounds]
     if _is_mixed(X):
         return _frame_keys(X)
     keys: list[bytes] = []
@@ -81,8 +83,10 @@ def _stored(column: Any) -> tuple[NDArray[Any], NDArray[Any] | None]:
     if kind == "f":
         values = column.to_numpy(dtype=float)
         return np.where(np.isnan(values), np.nan, values + 0.0), None
-    if kind in "biuM":
+    if kind in "biu":
         return np.ascontiguousarray(column.to_numpy()), None
+    if pd.api.types.is_datetime64_any_dtype(column.dtype):
+        return _moments(column if kind == "M" else column.dt.tz_convert("UTC").dt.tz_localize(None)), None
     if isinstance(column.dtype, pd.CategoricalDtype):
         codes, kept = column.cat.codes.to_numpy(), column.cat.categories
     else:
@@ -93,6 +97,13 @@ def _stored(column: Any) -> tuple[NDArray[Any], NDArray[Any] | None]:
     digests = [_digest(repr(value).encode()) for value in kept.tolist()]
     # The code -1 of a missing value finds the last place.
     return codes, np.array([*digests, bytes(16)], dtype="V16")
+
+
+def _moments(column: Any) -> NDArray[np.int64]:
+    """Days since 1970 and nanoseconds of the day: pandas keeps moments in other units from version to version."""
+    values = column.to_numpy()
+    days = values.astype("datetime64[D]")
+    return np.stack([days.view(np.int64), (values - days).astype("timedelta64[ns]").view(np.int64)], axis=1)
 
 
 def _digest(row: Any) -> bytes:

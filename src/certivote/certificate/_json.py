@@ -3,16 +3,18 @@
 import dataclasses
 import json
 import math
+from collections import Counter
 from collections.abc import Collection
 from typing import Any, NoReturn, get_args, get_origin
 
+from certivote.certificate._old_schemas import upgraded
 from certivote.theory.families import FAMILIES
 from certivote.theory.methods import METHODS
 from certivote.theory.predictors import PREDICTORS
 
 __all__ = ["SCHEMA_VERSION", "build", "parse"]
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 
 _LONGEST = 1 << 28
 """Characters of the longest text that is read: a certificate of a million voters has fewer."""
@@ -33,6 +35,8 @@ _RANGES: dict[str, tuple[float, float]] = {
     "bound": (0.0, _LARGEST_BOUND),
     "average_bound": (0.0, _LARGEST_BOUND),
     "holdout_bound": (0.0, 1.0),
+    "majority_bound": (0.0, 1.0),
+    "made_in_schema": (1, SCHEMA_VERSION),
     "renyi_order": (math.nextafter(1.0, 2.0), math.inf),
     "renyi_orders": (math.nextafter(1.0, 2.0), math.inf),
     "n": (0, _LARGEST),
@@ -48,6 +52,11 @@ _RANGES: dict[str, tuple[float, float]] = {
             "duplicates",
             "duplicates_of_training_rows",
             "holdout_errors",
+            "majority_errors",
+            "entropy",
+            "n_columns",
+            "n_rows",
+            "class_counts",
         ),
         (0, _LARGEST),
     ),
@@ -85,7 +94,7 @@ def parse(text: str) -> dict[str, Any]:
     if len(text) > _LONGEST:
         raise ValueError(f"Not a certificate: the text has {len(text):,} characters; at most {_LONGEST:,} are read.")
     try:
-        record = json.loads(text, parse_constant=_refuse_constant)
+        record = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_without_repetition)
     except RecursionError:
         raise ValueError("Not a certificate: the JSON is nested too deeply.") from None
     except ValueError as error:
@@ -94,12 +103,7 @@ def parse(text: str) -> dict[str, Any]:
         raise ValueError("Not a certificate: the JSON has no schema_version.")
     if not isinstance(record.get("parts"), list) or not record["parts"]:
         raise ValueError("Not a certificate: 'parts' must be a list of at least one.")
-    if record["schema_version"] == 1:
-        record = _from_version_1(record)
-    if record["schema_version"] == 2:
-        record = {**record, "schema_version": 3, "by_class": []}
-    if record["schema_version"] == 3:
-        record = _from_version_3(record)
+    record = upgraded(record)
     if record["schema_version"] != SCHEMA_VERSION:
         raise ValueError(
             f"The certificate has schema version {record['schema_version']}; this certivote reads versions 1 to "
@@ -108,72 +112,18 @@ def parse(text: str) -> dict[str, Any]:
     return record
 
 
+def _without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object, of which every reader takes the same value: JSON leaves open which of two equal keys counts."""
+    record = dict(pairs)
+    if len(record) < len(pairs):
+        counts = Counter(name for name, _ in pairs)
+        twice = sorted(name for name, count in counts.items() if count > 1)
+        raise ValueError(f"an object has {', '.join(twice)} more than once")
+    return record
+
+
 def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a number that a certificate may hold")
-
-
-def _from_version_1(record: dict[str, Any]) -> dict[str, Any]:
-    """Version 1 had one hyper-prior, one order, one draw and no digests."""
-    order = record.get("order")
-    newer = {
-        "prior_weight": 1.0,
-        "order": order,
-        "draw": 0,
-        "certified_digest": "",
-        "teaching_digest": "",
-        "votes_digest": "",
-    }
-    parts = []
-    for part in _objects(record["parts"]):
-        payments = [{"what": "weights", "nats": part.get("penalty")}, {"what": "rest", "nats": part.get("confidence")}]
-        parts.append({**part, **newer, "payments": payments})
-    return {
-        **record,
-        "schema_version": 2,
-        "orders": [] if order is None else [order],
-        "n_draws": 1,
-        "gamma_atoms": [],
-        "gamma_scales": [],
-        "prior": "given",
-        "choices": [],
-        "parts": parts,
-    }
-
-
-_RENAMED = {
-    "shares": "average_weights",
-    "order": "renyi_order",
-    "orders": "renyi_orders",
-    "gamma_atoms": "price_atoms",
-    "gamma_scales": "price_scales",
-    "prior": "hyper_prior",
-}
-_RENAMED_IN_PARTS = {
-    "distribution": "family",
-    "order": "renyi_order",
-    "certified_digest": "certification_digest",
-    "teaching_digest": "training_digest",
-    "teaching_rows": "training_rows",
-    "copies": "duplicates",
-    "copies_of_teaching_rows": "duplicates_of_training_rows",
-}
-
-
-def _from_version_3(record: dict[str, Any]) -> dict[str, Any]:
-    """Up to version 3 fields had other names, and every family one parameter per voter."""
-    parts = []
-    for part in _objects(record["parts"]):
-        alpha = part.get("alpha")
-        renamed = {_RENAMED_IN_PARTS.get(name, name): value for name, value in part.items()}
-        parts.append({**renamed, "n_voters": len(alpha) if isinstance(alpha, list) else None})
-    renamed = {_RENAMED.get(name, name): value for name, value in record.items()}
-    return {**renamed, "schema_version": 4, "parts": parts}
-
-
-def _objects(parts: list[Any]) -> list[dict[str, Any]]:
-    if not all(isinstance(part, dict) for part in parts):
-        raise ValueError("Not a certificate: 'parts' must hold objects.")
-    return parts
 
 
 def build(kind: type[Any], record: Any, where: str) -> Any:
@@ -207,7 +157,10 @@ def _typed(value: Any, kind: Any, where: str, limits: tuple[float, float]) -> An
     if get_origin(kind) is tuple:
         if not isinstance(value, list):
             raise ValueError(f"Not a certificate: {where} must be a list.")
-        return tuple(_typed(v, get_args(kind)[0], f"{where}[{i}]", limits) for i, v in enumerate(value))
+        inner = get_args(kind)
+        if inner[-1] is not Ellipsis and len(value) != len(inner):
+            raise ValueError(f"Not a certificate: {where} must hold {len(inner)} values; got {len(value)}.")
+        return tuple(_typed(v, inner[0], f"{where}[{i}]", limits) for i, v in enumerate(value))
     if isinstance(kind, type) and dataclasses.is_dataclass(kind):
         return build(kind, value, where)
     kinds = get_args(kind) or (kind,)

@@ -1,4 +1,4 @@
-"""The frozen records inside a certificate: its parts, what they pay, and the bounds by class."""
+"""The frozen records inside a certificate: its parts, what they pay, the bounds by class."""
 
 from dataclasses import dataclass, field
 
@@ -74,6 +74,14 @@ class PartRecord:
         Errors of the vote with the prior's mean weights, which no certification row has influenced.
     holdout_bound : float
         The Clopper-Pearson bound on its error at the certificate's full delta, for comparison.
+    majority_class : str
+        The most frequent class of the training rows, of several the first; without training rows, of the certification
+        rows. Empty in records of before version 5.
+    majority_errors : int
+        Certification rows of other classes: what always answering ``majority_class`` gets wrong.
+    majority_bound : float
+        The Clopper-Pearson bound on the error of always answering it, at the certificate's full delta; without training
+        rows at delta divided by the number of classes, since the certification rows have chosen among these.
     """
 
     n: int
@@ -102,6 +110,9 @@ class PartRecord:
     duplicates_of_training_rows: int
     holdout_errors: int
     holdout_bound: float
+    majority_class: str
+    majority_errors: int
+    majority_bound: float
 
 
 @dataclass(frozen=True)

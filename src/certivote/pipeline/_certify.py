@@ -14,9 +14,11 @@ from certivote.pipeline._by_class import class_bounds
 from certivote.pipeline._count import CountedVote, count_votes
 from certivote.pipeline._hyper_priors import HyperPrior
 from certivote.pipeline._learn import SOLVERS, Problem, expected_bound
+from certivote.pipeline._majority import certified_majority
 from certivote.pipeline._plan import Plan
 from certivote.pipeline._prepare import Prepared, PreparedPart
 from certivote.pipeline._progress import Stage, Tick
+from certivote.pipeline._provenance import provenance
 from certivote.pipeline._split import PartRows
 from certivote.theory.bounds import average_of_bounds, holdout
 from certivote.theory.predictors import Evidence, Vote
@@ -32,11 +34,12 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class CertifiedPart:
-    """The vote of one part, and who casts it."""
+    """The vote of one part, who casts it, and rows to see later whether they still vote so."""
 
     rows: PartRows
     voters: FittedVoters
     vote: Vote
+    probe: Any
 
 
 @dataclass(frozen=True)
@@ -94,7 +97,7 @@ def certify_votes(plan: Plan, prepared: Prepared, stage: Stage | None = None) ->
     """Learn from each part, certify, and deploy the vote with the smallest bound of its own."""
     tick = (stage or Stage()).begin(f"learning the weights by {plan.solver}")
     outcomes = [
-        _certify_part(plan, part, *streams, tick)
+        _certify_part(plan, part, prepared.classes, *streams, tick)
         for part, streams in zip(prepared.parts, prepared.learning_streams(), strict=True)
     ]
     records = [record for record, _, _ in outcomes]
@@ -105,14 +108,19 @@ def certify_votes(plan: Plan, prepared: Prepared, stage: Stage | None = None) ->
     accounts = [Account(record.risks, record.penalty, record.n, attempt.paid) for record, _, attempt in outcomes]
     certificate = _assemble(plan, prepared, records, accounts, deployed, by_class)
     parts = tuple(
-        CertifiedPart(part.rows, part.voters, attempt.vote)
+        CertifiedPart(part.rows, part.voters, attempt.vote, part.probe)
         for part, (_, _, attempt) in zip(prepared.parts, outcomes, strict=True)
     )
     return Outcome(certificate, prepared.classes, parts, prepared.prediction_seed())
 
 
 def _certify_part(
-    plan: Plan, part: PreparedPart, training_rng: np.random.Generator, draw_rng: np.random.Generator, tick: Tick
+    plan: Plan,
+    part: PreparedPart,
+    classes: NDArray[Any],
+    training_rng: np.random.Generator,
+    draw_rng: np.random.Generator,
+    tick: Tick,
 ) -> tuple[PartRecord, _Learned, _Attempt]:
     """Learn from one part, draw its vote where the method draws one, and certify it.
 
@@ -122,7 +130,7 @@ def _certify_part(
     learned = _learn(plan, part, training_rng, tick)
     attempts = (_attempt(plan, part, learned, draw_rng, number) for number in range(plan.paid_draws))
     best = min(attempts, key=lambda attempt: attempt.bound)
-    return _record(plan, part, learned, best), learned, best
+    return _record(plan, part, classes, learned, best), learned, best
 
 
 def _learn(plan: Plan, part: PreparedPart, rng: np.random.Generator, tick: Tick) -> _Learned:
@@ -156,13 +164,14 @@ def _attempt(plan: Plan, part: PreparedPart, learned: _Learned, draw_rng: np.ran
     return _Attempt(number, counted, evidence, paid, penalty, bound)
 
 
-def _record(plan: Plan, part: PreparedPart, learned: _Learned, attempt: _Attempt) -> PartRecord:
+def _record(plan: Plan, part: PreparedPart, classes: NDArray[Any], learned: _Learned, attempt: _Attempt) -> PartRecord:
     """The record of the attempt that is kept."""
     evidence, vote = attempt.evidence, attempt.vote
     n = part.votes.n_rows
     central = part.hyper_priors[0].beta
     prior_vote = fixed_point(np.log(central / central.sum()))
     prior_errors = count_errors(part.votes.masses(prior_vote), part.labels, plan.loss)
+    majority = certified_majority(part.training_labels, part.labels, len(classes), plan.delta)
     return PartRecord(
         n=n,
         errors=evidence.errors,
@@ -190,6 +199,9 @@ def _record(plan: Plan, part: PreparedPart, learned: _Learned, attempt: _Attempt
         duplicates_of_training_rows=part.duplicates[1],
         holdout_errors=prior_errors,
         holdout_bound=holdout(prior_errors, n, plan.delta),
+        majority_class=str(classes[majority.code]),
+        majority_errors=majority.errors,
+        majority_bound=majority.bound,
     )
 
 
@@ -253,8 +265,10 @@ def _assemble(
         classes=tuple(str(label) for label in prepared.classes),
         parts=tuple(records),
         by_class=by_class,
-        remarks=(remark,) if remark else (),
+        remarks=(*((remark,) if remark else ()), *prepared.parts[deployed].remarks),
         assumptions=(*_ASSUMPTIONS, *prepared.provisos),
+        provenance=provenance(prepared.table, prepared.entropy, plan.parameters),
+        made_in_schema=SCHEMA_VERSION,
     )
 
 
@@ -263,9 +277,10 @@ _ASSUMPTIONS = (
     "groups, repeated entities, oversampling or augmentation reach across the parts, and no rows were dropped for "
     "their values.",
     "Preprocessing, feature selection and the hyper-prior were fixed without looking at the certification rows.",
-    "The method, loss, delta, split, hyper-prior, voters and seed were fixed before fitting. If this is the best of G "
-    "fits to the same rows, or chosen among several certificates, it may fail with probability up to G times delta: "
-    "fit each with delta/G instead.",
+    "The method, loss, delta, split, hyper-prior, voters and seed were fixed before fitting. If they were chosen among "
+    "G candidates by looking at these rows, by the certificates or by any other score (a search with cross-validation "
+    "scores the certification rows too), this certificate may fail with probability up to G times delta: fit each "
+    "candidate with delta/G instead.",
     "The data were not collected until the certificate looked good.",
     "A case whose class the voters never saw counts as an error.",
     "For the bounds by class: which classes there are was known beforehand.",

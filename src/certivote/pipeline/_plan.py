@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from certivote.certificate import recorded_parameters
 from certivote.maths.occam import PriceList
 from certivote.pipeline._hyper_priors import as_floats, staying_price
 from certivote.pipeline._learn import SOLVERS
@@ -71,8 +72,10 @@ class Plan:
     n_draws : int
         Votes drawn, each at its part of delta, of which the one with the smallest bound is kept.
     constant : {"paper", "exact"}
-    random_state : int, RandomState or None
-        What all randomness of the run comes from.
+    random_state : int, RandomState, None or tuple of int
+        What all randomness of the run comes from; a tuple is the entropy that an earlier run has recorded.
+    given : dict
+        The parameters as they were given.
     """
 
     method: Method
@@ -90,6 +93,12 @@ class Plan:
     n_draws: int
     constant: Constant
     random_state: Any
+    given: dict[str, Any]
+
+    @property
+    def parameters(self) -> tuple[tuple[str, str], ...]:
+        """The parameters as they were given, as a certificate records them."""
+        return recorded_parameters(self.given)
 
     @property
     def n_parts(self) -> int:
@@ -124,8 +133,11 @@ class Plan:
 
     def with_method(self, name: str, delta: float) -> "Plan":
         """The same plan for another method."""
-        method = METHODS[name]
-        return replace(self, method=method, family=_family(method, self.family), delta=delta)
+        method, given = METHODS[name], {**self.given, "method": name, "delta": delta}
+        if self.given["method"] == "auto":
+            # What is left at "auto" means something else with another method.
+            given |= {"voters": self.voters, "prior": self.prior, "train_share": self.train_share}
+        return replace(self, method=method, family=_family(method, self.family), delta=delta, given=given)
 
 
 def make_plan(
@@ -154,6 +166,7 @@ def make_plan(
     >>> plan.method.name, plan.voters, plan.prior
     ('dis-b', Mixed(), 'informed')
     """
+    given = {name: value for name, value in locals().items() if name in PARAMETER_CONSTRAINTS}
     automatic = method == "auto"
     chosen = METHODS["dis-b" if automatic else method]
     informed = isinstance(prior, str) and (prior == "informed" or (automatic and split != "none"))
@@ -174,6 +187,7 @@ def make_plan(
         n_draws=n_draws,
         constant=constant,  # type: ignore[arg-type]
         random_state=random_state,
+        given=given,
     )
 
 

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import _safe_indexing, check_random_state
 
 from certivote.certificate import part_digest, row_keys
+from certivote.pipeline._column_remarks import column_remarks
 from certivote.pipeline._hyper_priors import (
     HyperPrior,
     given_hyper_priors,
@@ -19,7 +20,9 @@ from certivote.pipeline._hyper_priors import (
 )
 from certivote.pipeline._input import check_labelled
 from certivote.pipeline._plan import Plan
+from certivote.pipeline._probe import probe_rows
 from certivote.pipeline._progress import Stage
+from certivote.pipeline._provenance import Table, describe_table
 from certivote.pipeline._split import PartRows, Split, count_duplicates, split_rows
 from certivote.pipeline._train_share import choose_train_share
 from certivote.pipeline._weigh import informed_weights
@@ -41,28 +44,35 @@ class PreparedPart:
     voters : FittedVoters
     votes : Votes
         On the certification rows.
-    labels : array of int
-        Classes of the certification rows.
+    labels, training_labels : array of int
+        Classes of the certification rows, and of the training rows.
     hyper_priors : tuple of HyperPrior
         Those that the learner may choose from.
     duplicates : (int, int)
         Certification rows that equal an earlier one, and that equal a training row.
     digests : (str, str)
         Of the certification rows and of the training rows.
+    remarks : tuple of str
+        What the training rows show about single columns.
+    probe : rows
+        Some that are none of these, see :func:`~certivote.pipeline._probe.probe_rows`.
     """
 
     rows: PartRows
     voters: FittedVoters
     votes: Votes
     labels: Labels
+    training_labels: Labels
     hyper_priors: tuple[HyperPrior, ...]
     duplicates: tuple[int, int]
     digests: tuple[str, str]
+    remarks: tuple[str, ...]
+    probe: Any
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """All parts, ready to learn from, and the entropy that all randomness comes from."""
+    """All parts, ready to learn from, the entropy that all randomness comes from, and what the rows were."""
 
     classes: NDArray[Any]
     parts: tuple[PreparedPart, ...]
@@ -70,6 +80,7 @@ class Prepared:
     hyper_prior: str
     choices: tuple[str, ...]
     entropy: tuple[int, ...]
+    table: Table
 
     def learning_streams(self) -> list[tuple[np.random.Generator, np.random.Generator]]:
         """For each part, fresh streams for training and for the draw; the same in every call."""
@@ -109,7 +120,8 @@ def prepare(
     """
     stage = stage or Stage()
     voters, split = plan.voters, plan.split
-    X, y = check_labelled(BaseEstimator() if owner is None else owner, voters, X, y)
+    owner, given = BaseEstimator() if owner is None else owner, y
+    X, y = check_labelled(owner, voters, X, y)
     classes = np.unique(np.concatenate([y, np.asarray(voters.known_classes(), dtype=y.dtype)]))
     _check(plan, methods or (plan.method,), classes)
     entropy = _entropy(plan.random_state)
@@ -127,7 +139,7 @@ def prepare(
     divided = split_rows(shuffled, split, 0.5 if share is None else share)
     for message in _worries(voters, classes, X, y, divided):
         warnings.warn(message, UserWarning, stacklevel=5)
-    keys = row_keys(X)
+    keys, table = row_keys(X), describe_table(owner, given, y, classes)
     parts = []
     for rows, seed in zip(divided, seeds.voters.spawn(len(divided)), strict=True):
         rng = np.random.default_rng(seed)
@@ -147,13 +159,22 @@ def prepare(
                 voters=fitted,
                 votes=fitted.votes(_safe_indexing(X, rows.certify)),
                 labels=np.searchsorted(classes, y[rows.certify]),
+                training_labels=labels,
                 hyper_priors=hyper_priors,
                 duplicates=count_duplicates(keys, rows),
                 digests=(part_digest(keys, y, rows.certify), part_digest(keys, y, rows.train)),
+                probe=probe_rows(X, rows, entropy),
+                remarks=column_remarks(training, labels, table.columns),
             )
         )
     return Prepared(
-        classes, tuple(parts), _provisos(voters, split), hyper_prior_words(plan.prior), tuple(choices), entropy
+        classes=classes,
+        parts=tuple(parts),
+        provisos=_provisos(voters, split),
+        hyper_prior=hyper_prior_words(plan.prior),
+        choices=tuple(choices),
+        entropy=entropy,
+        table=table,
     )
 
 
@@ -161,7 +182,7 @@ def _check(plan: Plan, methods: Sequence[Method], classes: NDArray[Any]) -> None
     voters, name = plan.voters, type(plan.voters).__name__
     if len(classes) < 2:
         raise ValueError(
-            f"y has one class only ({classes[0]!r}); a vote needs at least two. "
+            f"y has one class only ({classes.tolist()[0]!r}); a vote needs at least two. "
             "Classifier can't train when only one class is present."
         )
     for method in methods:
@@ -219,6 +240,8 @@ def _provisos(voters: VoterSet, split: Split | int) -> tuple[str, ...]:
 
 
 def _entropy(random_state: Any) -> tuple[int, ...]:
+    if isinstance(random_state, tuple):
+        return random_state  # recorded by an earlier run
     if random_state is None:
         return tuple(int(word) for word in np.random.SeedSequence().generate_state(4))
     if isinstance(random_state, np.random.RandomState):

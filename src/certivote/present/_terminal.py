@@ -1,13 +1,38 @@
-"""Text for a terminal: tables, comparisons, and text from anywhere made printable."""
+"""Text for a terminal: certificates, tables and comparisons."""
 
-from collections.abc import Iterable, Sequence
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
-from certivote.present._wording import percent_up
+from certivote.certificate import Certificate
+from certivote.present._cautions import cautions, no_better_than_majority
+from certivote.present._plain import plain_text, printable
+from certivote.present._provenance import provenance_facts
+from certivote.present._wording import by_class_lines, facts, majority, percent_up, promise
 
-__all__ = ["comparison_text", "plain_text", "text_table"]
+__all__ = ["certificate_text", "comparison_text", "text_table"]
+
+_WIDTH = 100
+
+
+def certificate_text(certificate: Certificate) -> str:
+    """One paragraph that anyone can read, what to be cautious about, then one line per number."""
+    certificate = printable(certificate)
+    paragraphs = [_filled(promise(certificate)), *(_filled(f"Caution: {text}") for text in cautions(certificate))]
+    rows = [*facts(certificate), *provenance_facts(certificate)]
+    if lines := by_class_lines(certificate):
+        rows.append(("by class", f"a promise of its own: all of these together, with delta = {certificate.delta:g}"))
+        rows.extend(("", line) for line in lines)
+    width = max(len(name) for name, _ in rows) + 2
+    table = "\n".join(f"  {name:<{width}}{value}" for name, value in rows)
+    return "\n\n".join([*paragraphs, table])
+
+
+def _filled(text: str) -> str:
+    # A number and its per cent sign stay on one line.
+    return textwrap.fill(text.replace(" %", "\u00a0%"), width=_WIDTH).replace("\u00a0", " ")
 
 
 def text_table(head: Sequence[str], rows: Iterable[Sequence[str | int]]) -> str:
@@ -20,7 +45,8 @@ def text_table(head: Sequence[str], rows: Iterable[Sequence[str | int]]) -> str:
     dis-r   1,234
     fo         56
     """
-    lines = [list(head), *([f"{cell:,}" if isinstance(cell, int) else cell for cell in row] for row in rows)]
+    lines = [list(head)]
+    lines += [[f"{cell:,}" if isinstance(cell, int) else plain_text(cell) for cell in row] for row in rows]
     columns = []
     for name, *cells in zip(*lines, strict=True):
         width = max(map(len, (name, *cells)))
@@ -52,8 +78,19 @@ def comparison_text(table: pd.DataFrame) -> str:
     values = zip(*(table[name].tolist() for name in names), strict=True)
     rows = [[str(method), *map(_cell, names, row)] for method, row in zip(table.index.tolist(), values, strict=True)]
     text = text_table(["method", *names], rows)
-    note = table.attrs.get("note")
-    return f"{text}\n\n{note}" if note else text
+    notes = [*_against_majority(table.attrs.get("certificates", {})), *filter(None, [table.attrs.get("note")])]
+    return "\n\n".join([text, *map(plain_text, notes)])
+
+
+def _against_majority(certificates: Mapping[str, str]) -> list[str]:
+    """What the most frequent class alone would achieve on the same rows, and which methods are no better."""
+    read = {name: Certificate.from_json(text) for name, text in certificates.items()}
+    known = {majority(one.deployed_part) for one in read.values() if one.deployed_part.majority_class}
+    worse = [name for name, one in read.items() if no_better_than_majority(one)]
+    found = [f"{text[0].upper()}{text[1:]}." for text in sorted(known)]
+    if worse:
+        found.append(f"Caution: no better than that {'is' if len(worse) == 1 else 'are'} {', '.join(worse)}.")
+    return [" ".join(found)] if found else []
 
 
 def _cell(name: str, value: Any) -> str:
@@ -62,14 +99,3 @@ def _cell(name: str, value: Any) -> str:
     if name == "empirical risk":
         return f"{value:.2%}"
     return f"{value:.2f}" if isinstance(value, float) else str(value)
-
-
-def plain_text(text: str) -> str:
-    r"""The text with whatever cannot be printed, such as a file may bring, written as an escape.
-
-    Examples
-    --------
-    >>> print(plain_text("a\x1b[31mb\n"))
-    a\x1b[31mb\n
-    """
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

@@ -1,12 +1,11 @@
-"""A certificate in words: the promise as a paragraph, and the numbers behind it as lines of text."""
+"""A certificate in words: the promise as a paragraph, and the numbers behind it, each with its name."""
 
-import textwrap
 from decimal import ROUND_CEILING, Decimal
 
 from certivote.certificate import Certificate, ClassBound, PartRecord
 from certivote.theory.methods import METHODS
 
-__all__ = ["by_class_lines", "certificate_text", "counted", "duplicates", "facts", "observed", "percent_up", "promise"]
+__all__ = ["by_class_lines", "counted", "duplicates", "facts", "majority", "observed", "percent_up", "promise"]
 
 _MANY = 10
 """Classes up to which the text has one line per class."""
@@ -26,19 +25,6 @@ def percent_up(value: float, places: int = 2) -> str:
 def counted(number: int, what: str) -> str:
     """So many of a thing: ``1 error``, ``2 errors``."""
     return f"{number:,} {what}{'' if number == 1 else 's'}"
-
-
-def certificate_text(certificate: Certificate) -> str:
-    """One paragraph that anyone can read, then one line per number."""
-    # A number and its per cent sign stay on one line.
-    paragraph = textwrap.fill(promise(certificate).replace(" %", "\u00a0%"), width=100).replace("\u00a0", " ")
-    rows = facts(certificate)
-    if lines := by_class_lines(certificate):
-        rows.append(("by class", f"a promise of its own: all of these together, with delta = {certificate.delta:g}"))
-        rows.extend(("", line) for line in lines)
-    width = max(len(name) for name, _ in rows) + 2
-    table = "\n".join(f"  {name:<{width}}{value}" for name, value in rows)
-    return f"{paragraph}\n\n{table}"
 
 
 def facts(certificate: Certificate) -> list[tuple[str, str]]:
@@ -62,6 +48,8 @@ def facts(certificate: Certificate) -> list[tuple[str, str]]:
             f"({counted(part.holdout_errors, 'error')}); choosing between the two now would void both",
         ),
     ]
+    if part.majority_class:
+        rows.append(("", majority(part)))
     if certificate.average_bound is not None:
         own = ", ".join(percent_up(each.bound) for each in certificate.parts)
         average = f"average at most {percent_up(certificate.average_bound)}; each on its own: {own}"
@@ -80,17 +68,13 @@ def promise(certificate: Certificate) -> str:
     if certificate.vacuous:
         return (
             f"This certificate promises nothing: with {confidence} confidence the error is only known to be at "
-            f"most {bound}. There are too few certification rows, or too many errors among them."
+            f"most {bound}."
         )
     predictor = METHODS[certificate.method].predictor
-    text = (
+    return (
         f"With {confidence} confidence, {predictor.who} is wrong on at most {bound} of new cases that come from the "
         f"same source as the data it was certified on. {predictor.how}"
     )
-    guess = 1 - 1 / max(len(certificate.classes), 2)
-    if certificate.bound >= guess:
-        text += f" That is no better than guessing among {len(certificate.classes)} classes; more data would help."
-    return text
 
 
 def observed(part: PartRecord | ClassBound) -> str:
@@ -129,6 +113,14 @@ def _counts(entry: ClassBound) -> str:
 def _paid(part: PartRecord) -> str:
     items = [f"{payment.what} {payment.nats:.2f}" for payment in part.payments if payment.nats]
     return f"{part.penalty + part.confidence:.2f} nats: " + ", ".join(items)
+
+
+def majority(part: PartRecord) -> str:
+    """What the most frequent class alone would achieve."""
+    return (
+        f"always answering '{part.majority_class}' is certified at most {percent_up(part.majority_bound)} on the same "
+        f"rows ({counted(part.majority_errors, 'error')})"
+    )
 
 
 def duplicates(part: PartRecord) -> str:

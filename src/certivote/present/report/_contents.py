@@ -18,6 +18,7 @@ from certivote.present._breakdown import (
     steps,
     vote_weights,
 )
+from certivote.present._plain import plain_text
 from certivote.present._wording import counted, duplicates, observed, percent_up
 from certivote.theory.bounds import holdout
 
@@ -30,6 +31,7 @@ __all__ = [
     "delta_curve",
     "origin",
     "premises",
+    "remarks",
     "weights",
 ]
 
@@ -45,19 +47,27 @@ class TestRows:
     Parameters
     ----------
     truth, answers : sequences of the same length
+    used : (int, int)
+        How many of them trained the voters or certified the vote after all, and are no test.
     """
 
     __test__ = False
     """It is no test, though pytest would take it for one by its name."""
 
-    def __init__(self, truth: Sequence[Any], answers: Sequence[Any]):
+    def __init__(self, truth: Sequence[Any], answers: Sequence[Any], used: tuple[int, int] = (0, 0)):
         if len(truth) != len(answers) or not len(truth):
             raise ValueError(
                 f"truth and answers must have the same length and not be empty; got {len(truth)} and {len(answers)}."
             )
-        self.n = len(truth)
-        self.counts = Counter((str(true), str(said)) for true, said in zip(truth, answers, strict=True))
+        self.n, (self.trained, self.certified) = len(truth), used
+        pairs = zip(truth, answers, strict=True)
+        self.counts = Counter((plain_text(str(true)), plain_text(str(said))) for true, said in pairs)
         self.errors = sum(count for (true, said), count in self.counts.items() if true != said)
+
+    @property
+    def is_test(self) -> bool:
+        """Whether none of the rows is known to have been used before."""
+        return not self.trained and not self.certified
 
     def of_class(self, label: str, kind: str) -> tuple[int, int]:
         """Errors and rows of a class, or false alarms and rows of the others."""
@@ -129,7 +139,10 @@ def at_a_glance(certificate: Certificate, test: TestRows | None) -> tuple[list[B
     if test is not None:
         share = test.errors / test.n
         note = f"{test.errors:,} of {test.n:,} rows, said to have been used neither for training nor for certification"
-        rows.append(("Seen on test rows", share, plain_percent(share), note, "test"))
+        if not test.is_test:
+            note = f"{test.errors:,} of {test.n:,} rows, {_use(test)}: this is no test"
+        name = "Seen on test rows" if test.is_test else "Seen on rows it was made from"
+        rows.append((name, share, plain_percent(share), note, "test" if test.is_test else "pale"))
     note = f"with {100 * (1 - certificate.delta):g} % confidence; {certificate.method}, {certificate.theorem}"
     rows.append(("Certified: at most", certificate.bound, percent_up(certificate.bound), note, "bound"))
     if certificate.average_bound is not None:
@@ -289,7 +302,7 @@ def by_class(certificate: Certificate, test: TestRows | None) -> list[ClassRow]:
             seen = f"seen: {entry.errors:,} of {entry.n:,} ({plain_percent(rate)})"
         if test is not None:
             wrong, n = test.of_class(entry.label, entry.kind)
-            seen += f"; in the test: {wrong:,} of {n:,}"
+            seen += f"; in the {'test' if test.is_test else 'rows given'}: {wrong:,} of {n:,}"
         return ClassCell(percent_up(min(entry.bound, 1.0)), seen, min(rate / top, 1.0), min(entry.bound / top, 1.0))
 
     return [
@@ -298,41 +311,68 @@ def by_class(certificate: Certificate, test: TestRows | None) -> list[ClassRow]:
     ]
 
 
+_BY_CONSTRUCTION = "A case whose class the voters never saw counts as an error."
+
+
 def premises(certificate: Certificate) -> list[tuple[str, str, str]]:
-    """Each assumption, how far it was checked, and what was found."""
+    """Each assumption, whether anything was checked, and what the record says of it."""
     part = certificate.deployed_part
     paid = f"{counted(certificate.n_draws, 'draw')}, {counted(len(certificate.parts), 'part')}"
     if certificate.renyi_orders:
         paid += f", {counted(len(certificate.renyi_orders), 'Rényi order')}"
     seen = f"{part.training_rows:,} training and {part.n:,} certification rows"
-    digests = "" if part.certification_digest else " A record this old has no digests of them."
+    digests = " A record this old has no digests of them."
     if part.certification_digest:
-        digests = " Their digests are recorded: verifying with the model and the data shows that no row is in both."
-    # Words by which a sentence is known, in certificates of every version.
+        digests = " Their digests are recorded: verifying with the model and the data shows which rows they are."
+    # Words by which a sentence is known, in certificates of every version; the one that needs no check, word for word.
     known = (
         (
             "independent draws",
-            "in part",
+            "only duplicates were counted",
             f"Duplicates: {duplicates(part)}. Time order and groups leave no trace.",
         ),
-        ("Preprocessing", "in part", f"{seen}.{digests} What was done to the data beforehand is not in the record."),
-        ("The method, loss", "in part", f"Paid for: {paid}. That nothing else was tried is not in the record."),
-        ("never saw", "by construction", f"The vote knows {len(certificate.classes)} classes; any other is an error."),
-        ("fixed without looking", "in part", f"{seen}.{digests}"),
-        ("which classes there are", "in part", f"{len(certificate.classes)} classes are recorded."),
+        (
+            "Preprocessing",
+            "not checked",
+            f"{seen}.{digests} What was done to the data beforehand is not in the record.",
+        ),
+        ("The method, loss", "not checked", f"Paid for: {paid}. What else was tried is not in the record."),
+        (
+            _BY_CONSTRUCTION,
+            "by construction",
+            f"The vote knows {len(certificate.classes)} classes; any other is an error.",
+        ),
+        ("fixed without looking", "not checked", f"{seen}.{digests}"),
+        ("which classes there are", "not checked", f"{len(certificate.classes)} classes are recorded."),
     )
-    unknown = ("", "not in the record", "Ask whoever made it.")
+    unknown = ("", "not checked", "It is not in the record: ask whoever made it.")
     found = []
     for sentence in certificate.assumptions:
-        _, status, check = next((entry for entry in known if entry[0] in sentence), unknown)
+        is_own = sentence == _BY_CONSTRUCTION
+        entries = (entry for entry in known if entry[0] in sentence and is_own == (entry[0] == _BY_CONSTRUCTION))
+        _, status, check = next(entries, unknown)
         found.append((sentence, status, check))
     return found
 
 
+def _use(test: TestRows) -> str:
+    return f"of which {test.trained:,} trained the voters and {test.certified:,} certified the vote"
+
+
 def comparison_note(certificate: Certificate, test: TestRows) -> str:
-    """What a test on its own would certify."""
+    """What a test on its own would certify; of rows that were used before, that they are none."""
+    if not test.is_test:
+        return (
+            f"The rows that were given as a test are those that this certificate was made from: {test.n:,} rows, "
+            f"{_use(test)}. They say nothing about new cases beyond the certificate itself."
+        )
     alone = holdout(test.errors, test.n, certificate.delta)
     return (
         f"The test rows alone, had they been set aside for this before anything was looked at, would certify at most "
         f"{percent_up(alone)} with the same confidence."
     )
+
+
+def remarks(certificate: Certificate) -> list[str]:
+    """What the certificate remarks, as sentences."""
+    return [text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".") for text in certificate.remarks]

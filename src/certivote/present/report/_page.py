@@ -6,7 +6,10 @@ from importlib import resources
 from typing import Any
 
 from certivote.certificate import Certificate
-from certivote.present._wording import percent_up, promise
+from certivote.present._cautions import cautions
+from certivote.present._plain import plain_text, printable
+from certivote.present._provenance import provenance_facts
+from certivote.present._wording import majority, percent_up, promise
 from certivote.present.report import _contents as contents
 from certivote.present.report._contents import TestRows
 from certivote.theory.methods import METHODS
@@ -50,6 +53,9 @@ def _render(certificate: Certificate, title: str, command: str, test: TestRows |
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     template = environment.from_string(_file("page.html.jinja"))
+    digest = hashlib.sha256(certificate.to_json().encode()).hexdigest()
+    certificate = printable(certificate)
+    part = certificate.deployed_part
     glance, glance_axis = contents.at_a_glance(certificate, test)
     origin, origin_axis = contents.origin(certificate)
     delta_curve, lookup = contents.delta_curve(certificate)
@@ -57,14 +63,19 @@ def _render(certificate: Certificate, title: str, command: str, test: TestRows |
     heights, shares, each = contents.weights(certificate)
     given: dict[str, Any] = {
         "c": certificate,
-        "part": certificate.deployed_part,
-        "title": title,
+        "part": part,
+        "title": plain_text(title),
         "promise": promise(certificate),
+        "cautions": cautions(certificate),
+        "provenance": provenance_facts(certificate, whole=True),
+        "remarks": contents.remarks(certificate),
         "bound": percent_up(min(certificate.bound, 1.0)),
         "confidence": f"{100 * (1 - certificate.delta):g} %",
         "random": METHODS[certificate.method].predictor.is_random,
         "glance": glance,
         "glance_axis": glance_axis,
+        "majority": majority(part) if part.majority_class else "",
+        "test_used": test is not None and not test.is_test,
         "test_note": None if test is None else contents.comparison_note(certificate, test),
         "origin": origin,
         "origin_axis": origin_axis,
@@ -79,8 +90,8 @@ def _render(certificate: Certificate, title: str, command: str, test: TestRows |
         "each": each,
         "classes": contents.by_class(certificate, test),
         "premises": contents.premises(certificate),
-        "commands": [line.split(" ") for line in command.splitlines()],
-        "digest": hashlib.sha256(certificate.to_json().encode()).hexdigest(),
+        "commands": [plain_text(line).split(" ") for line in command.splitlines()],
+        "digest": digest,
         "style": Markup(_file("style.css")),
         # Numbers and percentages only; tojson escapes what would end the script.
         "script": Markup(_file("slider.js")),

@@ -1,0 +1,102 @@
+"""Records of earlier schemas as the present one would have written them: what they did not have is empty."""
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+from certivote.certificate._provenance import Provenance
+
+__all__ = ["upgraded"]
+
+
+def upgraded(record: dict[str, Any]) -> dict[str, Any]:
+    """A parsed record of whichever schema; one of the present schema, or of none that is known, stays as it is.
+
+    Raises
+    ------
+    ValueError
+        If a record has what its schema has not.
+    """
+    version = written = record["schema_version"]
+    if type(version) is not int:
+        return record
+    if version == 1:
+        record, version = _from_version_1(record), 2
+    if version == 2:
+        record, version = _with(record, "certificate", by_class=[]), 3
+    if version == 3:
+        record, version = _from_version_3(record), 4
+    if version == 4:
+        record, version = _from_version_4(record, written), 5
+    return {**record, "schema_version": version}
+
+
+def _with(record: dict[str, Any], where: str, **newer: Any) -> dict[str, Any]:
+    """The record with fields that its schema did not have."""
+    if both := record.keys() & newer.keys():
+        raise ValueError(f"Not a certificate: {where} has unknown {', '.join(sorted(both))}.")
+    return {**record, **newer}
+
+
+def _from_version_1(record: dict[str, Any]) -> dict[str, Any]:
+    """Version 1 had one hyper-prior, one order, one draw and no digests."""
+    order = record.get("order")
+    newer = {"prior_weight": 1.0, "order": order, "draw": 0}
+    digests = {"certified_digest": "", "teaching_digest": "", "votes_digest": ""}
+    parts = []
+    for i, part in enumerate(_objects(record["parts"])):
+        payments = [{"what": "weights", "nats": part.get("penalty")}, {"what": "rest", "nats": part.get("confidence")}]
+        parts.append(_with(part, f"certificate.parts[{i}]", **newer, **digests, payments=payments))
+    orders = [] if order is None else [order]
+    lists = {"orders": orders, "gamma_atoms": [], "gamma_scales": [], "choices": []}
+    return {**_with(record, "certificate", **lists, n_draws=1, prior="given"), "parts": parts}
+
+
+_RENAMED = {
+    "shares": "average_weights",
+    "order": "renyi_order",
+    "orders": "renyi_orders",
+    "gamma_atoms": "price_atoms",
+    "gamma_scales": "price_scales",
+    "prior": "hyper_prior",
+}
+_RENAMED_IN_PARTS = {
+    "distribution": "family",
+    "order": "renyi_order",
+    "certified_digest": "certification_digest",
+    "teaching_digest": "training_digest",
+    "teaching_rows": "training_rows",
+    "copies": "duplicates",
+    "copies_of_teaching_rows": "duplicates_of_training_rows",
+}
+
+
+def _from_version_3(record: dict[str, Any]) -> dict[str, Any]:
+    """Up to version 3 fields had other names, and every family one parameter per voter."""
+    parts = []
+    for i, part in enumerate(_objects(record["parts"])):
+        alpha = part.get("alpha")
+        renamed = _with_names(part, _RENAMED_IN_PARTS, f"certificate.parts[{i}]")
+        n_voters = len(alpha) if isinstance(alpha, list) else None
+        parts.append(_with(renamed, f"certificate.parts[{i}]", n_voters=n_voters))
+    return {**_with_names(record, _RENAMED, "certificate"), "parts": parts}
+
+
+def _with_names(record: dict[str, Any], names: dict[str, str], where: str) -> dict[str, Any]:
+    """The record with new names of fields, where these are not taken."""
+    old = {name: value for name, value in record.items() if name not in names}
+    return _with(old, where, **{names[name]: value for name, value in record.items() if name in names})
+
+
+def _from_version_4(record: dict[str, Any], written: int) -> dict[str, Any]:
+    """Up to version 4 records did not say where they came from, nor what the most frequent class would achieve."""
+    nobody = {"majority_class": "", "majority_errors": 0, "majority_bound": 1.0}
+    parts = [_with(part, f"certificate.parts[{i}]", **nobody) for i, part in enumerate(_objects(record["parts"]))]
+    unknown = json.loads(json.dumps(asdict(Provenance())))
+    return {**_with(record, "certificate", provenance=unknown, made_in_schema=written), "parts": parts}
+
+
+def _objects(parts: list[Any]) -> list[dict[str, Any]]:
+    if not all(isinstance(part, dict) for part in parts):
+        raise ValueError("Not a certificate: 'parts' must hold objects.")
+    return parts

@@ -1,0 +1,115 @@
+"""Where a certificate comes from: when, from which data, with which parameters, seed and versions of libraries."""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from sklearn import config_context
+
+__all__ = ["Provenance", "recorded_parameters"]
+
+_LONGEST = 2000
+"""Characters of the longest description of voters."""
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Where a certificate comes from. Records of before version 5 have ``Provenance()``, in which all is empty.
+
+    Attributes
+    ----------
+    created : str
+        When the certificate was made, in UTC, such as ``2026-01-31T12:00:00Z``. Two certificates that differ in
+        nothing else are equal: the same data, parameters and seed give the same one at any time.
+    entropy : tuple of int
+        What all randomness came from: the integer given as ``random_state``, or four numbers drawn from another source.
+    versions : tuple of (str, str)
+        Libraries and their versions.
+    source : str
+        Name of the file that the rows came from, without folders; empty if it is not known.
+    source_digest : str
+        SHA-256 of that file; empty if it is not known.
+    target : str
+        Name of the labels; empty if they have none.
+    columns : tuple of str
+        Names of the features; empty if they have none.
+    n_columns, n_rows : int
+        Features, and rows that were given: for training and certification together.
+    class_counts : tuple of int
+        How many of the rows have each class, in the order of the certificate's ``classes``.
+    parameters : tuple of (str, str)
+        Names of the parameters of the estimator, and their values as JSON: see :func:`recorded_parameters`.
+    """
+
+    # "Equal" means that one is the repetition of the other, and a repetition takes place later.
+    created: str = field(default="", compare=False)
+    entropy: tuple[int, ...] = ()
+    versions: tuple[tuple[str, str], ...] = ()
+    source: str = ""
+    source_digest: str = ""
+    target: str = ""
+    columns: tuple[str, ...] = field(default=(), repr=False)
+    n_columns: int = 0
+    n_rows: int = 0
+    class_counts: tuple[int, ...] = ()
+    parameters: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+
+    def with_source(self, name: str, digest: str) -> "Provenance":
+        """The same with a file, of which only the name is kept, and the SHA-256 of its bytes."""
+        short = re.split(r"[/\\]", name)[-1]
+        if not short:
+            raise ValueError(f"name must be the name of a file such as 'patients.csv'; got {name!r}.")
+        if not re.fullmatch("[0-9a-f]{64}", digest):
+            raise ValueError(f"digest must be a SHA-256 as 64 digits 0-9 and a-f; got {digest!r:.100}.")
+        return replace(self, source=short, source_digest=digest)
+
+
+def recorded_parameters(parameters: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """Parameters of the estimator as a certificate records them: names and JSON, in the order given.
+
+    Left out are ``random_state``, for which a certificate has the ``entropy``, and ``verbose``. Voters that are not
+    known by a name are described by what Python shows of them.
+
+    Examples
+    --------
+    >>> from certivote.voters import Stumps
+    >>> recorded_parameters({"method": "dis-r", "voters": Stumps(), "delta": 0.05, "random_state": 0})
+    (('method', '"dis-r"'), ('voters', '"Stumps()"'), ('delta', '0.05'))
+    """
+    return tuple(
+        (name, json.dumps(_plain(value), ensure_ascii=False))
+        for name, value in parameters.items()
+        if name not in ("random_state", "verbose")
+    )
+
+
+def _plain(value: Any) -> Any:
+    """The value as JSON has it; of what JSON has not, a description."""
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if isinstance(value, list | tuple):
+        if all(isinstance(each, str | float | int | list | tuple | np.ndarray | np.generic) for each in value):
+            return [_plain(each) for each in value]
+        return _shortened(f"[{', '.join(map(_description, value))}]")
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, float):
+        return value if np.isfinite(value) else repr(value)
+    if hasattr(value, "to_numpy"):
+        return _plain(value.to_numpy())
+    return _shortened(_description(value))
+
+
+def _description(value: Any) -> str:
+    """What Python shows of an object, on one line, whole and without its address in memory."""
+    with config_context(print_changed_only=True):
+        # scikit-learn's own shortens what is long, by an argument that it has for this purpose.
+        shown = value.__repr__(N_CHAR_MAX=_LONGEST) if hasattr(value, "get_params") else repr(value)
+    return re.sub(r"\s+", " ", re.sub(r" at 0x[0-9a-fA-F]+", "", shown))
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 4] + " ..."

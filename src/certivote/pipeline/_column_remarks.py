@@ -1,0 +1,289 @@
+"""What a reader should know about single columns: that one gives the answer away, names the rows, or says nothing.
+
+All is computed from training rows, and nothing is decided by it: columns are remarked on, never dropped. The remarks
+are careful: a column of measurements may tell the classes apart honestly, and a whole number may be a measurement.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.model_selection import KFold, cross_val_predict
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils import _safe_indexing
+
+from certivote.theory.bounds import holdout
+from certivote.theory.risks import Labels
+from certivote.voters import ColumnEncoder
+from certivote.voters.text_columns import coded
+
+__all__ = ["column_remarks"]
+
+_ROWS, _COLUMNS = 5000, 1000
+"""Most rows and columns that are looked at."""
+_FEWEST = 50
+"""Training rows below which a pattern in a column may be chance."""
+_FEWEST_ERRORS = 5
+"""Training rows outside of the most frequent class below which nothing is to be told apart."""
+_NAMED = 4
+"""Columns that a remark names."""
+_TOLD, _SURELY = 0.1, 0.03
+"""A column tells the class if, out of sample, it leaves less than the first share of the errors of always answering the
+most frequent class, and errs with 95 % confidence on at most the second share of the rows."""
+_INDEX_TOLD = 0.25
+"""The same share for a number of the row, of which no honest use is known."""
+_FEW_VALUES = 64
+"""Up to so many values a column of numbers is looked at value by value, like one of categories."""
+_DIFFERENT = 0.95
+"""Share of the values of a text column that differ if they are identifiers."""
+_WORDS = 5
+"""Text with more words in the mean is no identifier but prose."""
+_IDENTIFIER = re.compile(r"(?i)(^|[\W_])(id|ids|uuid|guid|index|idx|rownum|row|key|nr|no|number|unnamed)($|[\W_\d])")
+
+
+@dataclass(frozen=True)
+class _Column:
+    """The values of a column: numbers, or codes of texts; NaN where one is missing or infinite."""
+
+    values: NDArray[np.float64]
+    texts: Sequence[str] | None
+    is_date: bool = False
+
+    @property
+    def is_number(self) -> bool:
+        return self.texts is None and not self.is_date
+
+
+def column_remarks(X: Any, labels: Labels, names: Sequence[str]) -> tuple[str, ...]:
+    """Remarks about the columns of the training rows, worst first.
+
+    Parameters
+    ----------
+    X : array, data frame or sparse matrix
+        The training rows, in the order of the file.
+    labels : array of int
+        Their classes, as codes.
+    names : sequence of str
+        Names of the columns; empty if they have none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([0, 1], 100)
+    >>> X = np.column_stack([rng.normal(size=200), np.ones(200), y + 0.3 * rng.random(200)])
+    >>> for remark in column_remarks(X, y, ["age", "site", "discharged"]):
+    ...     print(remark)
+    Column 'discharged' alone tells the class of 100 % of the training rows. If it is known only after the answer is, \
+the certificate is about a giveaway: fit again without it.
+    Column 'site' has the same value in every training row, and cannot help.
+    """
+    n_rows, n_columns = X.shape[0], X.shape[1] if np.ndim(X) == 2 or sparse.issparse(X) else 0
+    if n_rows < 2 or not n_columns:
+        return ()
+    if not isinstance(X, pd.DataFrame) and not sparse.issparse(X):
+        X = np.asarray(X)
+    sample = np.unique(np.linspace(0, n_rows - 1, min(n_rows, _ROWS)).round().astype(np.intp))
+    part = _safe_indexing(X, sample)
+    if sparse.issparse(part):
+        part = part[:, :_COLUMNS].toarray()
+    if isinstance(part, np.ndarray):
+        part = np.asfortranarray(part)  # it is read a column at a time
+    known = labels[sample]
+    usual = _majority_errors(known)
+    found: dict[str, list[int]] = {"index": [], "told": [], "identifier": [], "constant": [], "empty": []}
+    shares: dict[int, float] = {}
+    for place in range(min(n_columns, _COLUMNS)):
+        column = _read(part, place)
+        if column is None:
+            continue
+        kind = _same(column, X, place)
+        if not kind and n_rows >= _FEWEST:
+            identifier = _is_identifier(column, X, place, names[place] if names else "")
+            index = column.is_number and (identifier or bool((np.diff(column.values) > 0).all()))
+            errors = _errors(column, known, (_INDEX_TOLD if index else _TOLD) * usual)
+            shares[place] = 1.0 - errors / len(known)
+            if index and errors < _INDEX_TOLD * usual:
+                kind = "index"
+            elif errors < _TOLD * usual and holdout(errors, len(known), 0.05) <= _SURELY:
+                kind = "told"
+            elif identifier:
+                kind = "identifier"
+        if kind:
+            found[kind].append(place)
+    return tuple(_sentences(found, shares, names, n_columns))
+
+
+def _read(part: Any, place: int) -> _Column | None:
+    """A column as numbers or as codes of texts; None if it holds neither."""
+    if isinstance(part, np.ndarray) and part.dtype.kind in "biuf":
+        values = part[:, place].astype(float)
+        return _Column(np.where(np.isinf(values), np.nan, values), None)
+    single = part.iloc[:, [place]] if isinstance(part, pd.DataFrame) else pd.DataFrame(part[:, place])
+    single = single.set_axis(["column"], axis=1)
+    try:
+        encoder = ColumnEncoder().fit(single)
+        (kind,) = encoder.kinds_
+        if kind != "category":
+            values = encoder.transform(single)[:, 0]
+            return _Column(np.where(np.isinf(values), np.nan, values), None, kind == "date")
+        codes, texts = coded(single["column"])
+    except TypeError:  # lists and other values that cannot be compared
+        return None
+    return _Column(np.where(codes < 0, np.nan, codes), texts)
+
+
+def _whole(X: Any, place: int) -> _Column | None:
+    """A column of all training rows."""
+    if sparse.issparse(X):
+        return _read(X[:, [place]].toarray(), 0)
+    return _read(X, place)
+
+
+def _same(column: _Column, X: Any, place: int) -> str:
+    """Whether the column is empty, or constant: in the rows that were looked at, and then in all."""
+
+    def kind(column: _Column | None) -> str:
+        if column is None:
+            return ""
+        missing = np.isnan(column.values)
+        if missing.all():
+            return "empty"
+        return "constant" if not missing.any() and (column.values == column.values[0]).all() else ""
+
+    return kind(column) and kind(_whole(X, place))
+
+
+def _is_identifier(column: _Column, X: Any, place: int, name: str) -> bool:
+    """Whether the values differ from row to row as only names and numbers of rows do."""
+    present = column.values[~np.isnan(column.values)]
+    if column.is_date or len(present) < _FEWEST or not _differ(column, present):
+        return False
+    whole = _whole(X, place)
+    if whole is None:
+        return False
+    present = whole.values[~np.isnan(whole.values)]
+    if not _differ(whole, present):
+        return False
+    return whole.texts is not None or bool(_IDENTIFIER.search(name)) or _differ_by_design(present)
+
+
+def _differ(column: _Column, present: NDArray[np.float64]) -> bool:
+    """Whether nearly all values differ, and are short texts or whole numbers."""
+    if column.texts is not None:
+        words = np.mean([text.count(" ") + 1 for text in column.texts])
+        return bool(len(column.texts) >= _DIFFERENT * len(present) and words <= _WORDS)
+    return bool((np.mod(present, 1.0) == 0).all() and len(np.unique(present)) == len(present))
+
+
+def _differ_by_design(present: NDArray[np.float64]) -> bool:
+    """Whether whole numbers that all differ are so close that those of a measurement would not.
+
+    If the numbers had a smooth density, there would be half as many pairs of equal ones as pairs one unit apart, which
+    are counted over three units here. Five expected pairs and none seen is no chance.
+    """
+    steps = np.diff(np.sort(present))
+    steps = steps / np.gcd.reduce(np.minimum(steps, 2**52).astype(np.int64))
+    return bool(np.count_nonzero(steps <= 3) / 6 >= 5)
+
+
+def _majority_errors(labels: Labels) -> int:
+    return int(len(labels) - np.bincount(labels).max())
+
+
+def _errors(column: _Column, labels: Labels, limit: float) -> int:
+    """Errors out of sample when the class is told by this column alone: by few values, or by few thresholds.
+
+    If they would surely be more than the limit, all that one knows is what the most frequent class gets wrong.
+    """
+    usual = _majority_errors(labels)
+    if usual < _FEWEST_ERRORS:
+        return usual
+    values, codes = np.unique(column.values, return_inverse=True)
+    n_classes = int(labels.max()) + 1
+    if column.texts is not None or len(values) <= _FEW_VALUES:
+        pairs = codes * n_classes + labels
+        counts = np.bincount(pairs, minlength=len(values) * n_classes).reshape(-1, n_classes)
+        if len(labels) - counts.max(axis=1).sum() > limit:
+            return usual
+        return sum(_errors_by_value(counts, codes[fold], labels[fold]) for _, fold in _folds().split(codes))
+    ordered = labels[np.lexsort((labels, column.values))]
+    if np.count_nonzero(np.diff(ordered)) > 2 * limit + n_classes:
+        return usual  # the classes are too mixed along the column for few thresholds
+    tree = DecisionTreeClassifier(max_leaf_nodes=max(4, 2 * n_classes), random_state=0)
+    told = cross_val_predict(tree, column.values[:, None], labels, cv=_folds())
+    return int(np.count_nonzero(told != labels))
+
+
+def _errors_by_value(counts: NDArray[np.intp], codes: NDArray[np.intp], labels: Labels) -> int:
+    """Errors on a fold if each value tells the class that is most frequent with it in the others; a new one, in all."""
+    others = counts.copy()
+    np.subtract.at(others, (codes, labels), 1)
+    others[others.sum(axis=1) == 0] = others.sum(axis=0)
+    return int(np.count_nonzero(others[codes].argmax(axis=1) != labels))
+
+
+def _folds() -> KFold:
+    return KFold(5, shuffle=True, random_state=0)
+
+
+def _shown(name: str, place: int) -> str:
+    return repr(name) if name.strip() else f"{place} (counted from 0, without a name)"
+
+
+def _sentences(
+    found: dict[str, list[int]], shares: dict[int, float], names: Sequence[str], n_columns: int
+) -> list[str]:
+    """The remarks in words."""
+
+    def shown(places: list[int]) -> str:
+        listed = [_shown(names[place], place) if names else str(place) for place in places[:_NAMED]]
+        if len(places) > _NAMED:
+            listed.append(f"{len(places) - _NAMED:,} more")
+        words = listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} and {listed[-1]}"
+        where = "" if names else " (counted from 0)"
+        return f"{'Column' if len(places) == 1 else 'Columns'} {words}{where}"
+
+    def share(places: list[int]) -> str:
+        return f"{np.floor(1000 * min(shares[place] for place in places)) / 10:g} %"
+
+    sentences = []
+    if places := found["index"]:
+        one = len(places) == 1
+        sentences.append(
+            f"{shown(places)} {'seems' if one else 'seem'} to number the rows of a file that was sorted by class: "
+            f"alone {'it tells' if one else 'each tells'} the class of {share(places)} of the training rows. New cases "
+            f"have no such number, and the certificate says nothing about them: fit again without "
+            f"{'it' if one else 'them'}."
+        )
+    if places := found["told"]:
+        one = len(places) == 1
+        sentences.append(
+            f"{shown(places)} alone {'tells' if one else 'each tell'} the class of {share(places)} of the training "
+            f"rows{'' if one else ' or more'}. If {'it is' if one else 'they are'} known only after the answer is, the "
+            f"certificate is about a giveaway: fit again without {'it' if one else 'them'}."
+        )
+    if places := found["identifier"]:
+        one = len(places) == 1
+        sentences.append(
+            f"{shown(places)} {'has' if one else 'have'} another value in nearly every training row, as "
+            f"identifiers have. If {'it is one' if one else 'these are such'}, fit again without "
+            f"{'it' if one else 'them'}: new cases have new values."
+        )
+    if places := found["constant"]:
+        has = "has" if len(places) == 1 else "have"
+        sentences.append(f"{shown(places)} {has} the same value in every training row, and cannot help.")
+    if places := found["empty"]:
+        has = "has" if len(places) == 1 else "have"
+        sentences.append(f"{shown(places)} {has} no value in any training row.")
+    if n_columns > _COLUMNS:
+        sentences.append(
+            f"Only the first {_COLUMNS:,} of {n_columns:,} columns were looked at for giveaways, identifiers, constant "
+            "and empty columns."
+        )
+    return sentences

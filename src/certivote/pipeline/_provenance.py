@@ -1,0 +1,86 @@
+"""Where a certificate comes from: the table that was given, the seed, the parameters, the libraries, the time."""
+
+import platform
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy
+import sklearn
+from numpy.typing import NDArray
+
+from certivote._version import __version__
+from certivote.certificate import Provenance
+
+__all__ = ["Table", "describe_table", "provenance"]
+
+
+@dataclass(frozen=True)
+class Table:
+    """What a certificate records of the rows as they were given.
+
+    Attributes
+    ----------
+    target : str
+        Name of the labels; empty if they have none.
+    columns : tuple of str
+        Names of the features; empty if they have none.
+    n_columns : int
+    class_counts : tuple of int
+        How many rows have each class.
+    """
+
+    target: str
+    columns: tuple[str, ...]
+    n_columns: int
+    class_counts: tuple[int, ...]
+
+
+def describe_table(owner: Any, given: Any, y: NDArray[Any], classes: NDArray[Any]) -> Table:
+    """What there is to record.
+
+    Parameters
+    ----------
+    owner : estimator
+        It has seen the features, and so knows their names and number.
+    given : array-like
+        The labels as the user gave them, maybe with a name.
+    y, classes : array
+        The labels themselves, and all classes.
+    """
+    name = getattr(given, "name", None)
+    if isinstance(given, pd.DataFrame):
+        name = given.columns[0]
+    counts = np.bincount(np.searchsorted(classes, y), minlength=len(classes))
+    return Table(
+        target="" if name is None else str(name),
+        columns=tuple(map(str, getattr(owner, "feature_names_in_", ()))),
+        n_columns=int(owner.n_features_in_),
+        class_counts=tuple(counts.tolist()),
+    )
+
+
+def provenance(table: Table, entropy: tuple[int, ...], parameters: tuple[tuple[str, str], ...]) -> Provenance:
+    """The record of a certificate that is made now, from rows that are not known to come from a file."""
+    return Provenance(
+        created=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        entropy=entropy,
+        versions=(
+            ("certivote", __version__),
+            ("python", platform.python_version()),
+            ("numpy", np.__version__),
+            ("scipy", scipy.__version__),
+            ("scikit-learn", sklearn.__version__),
+            ("pandas", pd.__version__),
+        ),
+        source="",
+        source_digest="",
+        target=table.target,
+        columns=table.columns,
+        n_columns=table.n_columns,
+        n_rows=sum(table.class_counts),
+        class_counts=table.class_counts,
+        parameters=parameters,
+    )

@@ -1,0 +1,40 @@
+"""Text that may come from anywhere, such as a certificate's file: nothing in it can steer a terminal or a page."""
+
+import dataclasses
+from typing import Any
+
+from certivote.certificate import Certificate
+
+__all__ = ["plain_text", "printable"]
+
+
+def plain_text(text: str) -> str:
+    r"""The text with whatever cannot be printed, such as a file may bring, written as an escape.
+
+    That is control characters, escape sequences, line ends, marks that turn the direction of text, and blanks other
+    than the space.
+
+    Examples
+    --------
+    >>> print(plain_text("a\x1b[31mb\n\u202e"))
+    a\x1b[31mb\n\u202e
+    """
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def printable(certificate: Certificate) -> Certificate:
+    """The same certificate with every text in it made plain: what every view of it shows."""
+    plain: Certificate = _plain(certificate)
+    return plain
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, str):
+        return plain_text(value)
+    if isinstance(value, tuple):
+        # Thousands of weights are numbers: there is nothing to do.
+        return value if value and isinstance(value[0], float) else tuple(map(_plain, value))
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        changed = {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+        return dataclasses.replace(value, **changed)
+    return value

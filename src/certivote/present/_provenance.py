@@ -1,0 +1,61 @@
+"""Where a certificate comes from, in words: when, from which rows and columns, with which seed and libraries."""
+
+import json
+
+from certivote.certificate import Certificate
+from certivote.present._wording import counted
+
+__all__ = ["provenance_facts"]
+
+_COLUMNS, _CLASSES = 5, 10
+"""Names that are shown of each."""
+_SHORT = 16
+"""Digits of a digest that tell files apart at a glance."""
+
+
+def provenance_facts(certificate: Certificate, whole: bool = False) -> list[tuple[str, str]]:
+    """What is known, each with its name; of a record from before version 5, only its age.
+
+    Parameters
+    ----------
+    certificate : Certificate
+    whole : bool
+        With the versions of all libraries, the parameters and all digits of the digest.
+    """
+    made = certificate.provenance
+    if not made.created:
+        return [("made", f"by certivote {certificate.library_version}; where from is not in a record this old")]
+    moment = made.created.replace("T", " ").replace("Z", " UTC")
+    seed = f"seed {', '.join(map(str, made.entropy))}"
+    rows = [("made", f"{moment} by certivote {certificate.library_version}, {seed}"), ("data", _data(certificate))]
+    if made.source:
+        digest = made.source_digest if whole else made.source_digest[:_SHORT] + "..."
+        rows.append(("file", f"{made.source} (SHA-256 {digest})"))
+    if whole:
+        rows.append(("libraries", ", ".join(f"{name} {version}" for name, version in made.versions)))
+        rows.append(("parameters", ", ".join(f"{name}={_value(text)}" for name, text in made.parameters)))
+    return rows
+
+
+def _data(certificate: Certificate) -> str:
+    made = certificate.provenance
+    columns = counted(made.n_columns, "column")
+    if made.columns:
+        columns += f" ({_listed(list(map(repr, made.columns)), _COLUMNS)})"
+    counts = [f"{label} {n:,}" for label, n in zip(certificate.classes, made.class_counts, strict=False)]
+    target = f"target {made.target!r}" if made.target else "classes"
+    return f"{counted(made.n_rows, 'row')}, {columns}; {target}: {_listed(counts, _CLASSES)}"
+
+
+def _listed(names: list[str], most: int) -> str:
+    rest = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + rest
+
+
+def _value(text: str) -> str:
+    """A parameter as one would write it; long ones are cut."""
+    try:
+        shown = str(json.loads(text))
+    except ValueError:
+        shown = text
+    return shown if len(shown) <= 200 else f"{shown[:200]} ..."

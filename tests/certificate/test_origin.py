@@ -1,0 +1,185 @@
+"""The record of where a certificate comes from: the file, the parameters, and what JSON may hold of it."""
+
+import json
+from hashlib import sha256
+
+import numpy as np
+import pandas as pd
+import pytest
+from fits import cancer, fitted
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+from certivote import Certificate
+from certivote.certificate import Provenance, recorded_parameters, used_rows
+from certivote.voters import Stumps
+
+DIGEST = sha256(b"rows").hexdigest()
+
+
+def certificate():
+    return fitted("dis-b").certificate_
+
+
+# The file
+
+
+@pytest.mark.parametrize("name", ["rows.csv", "data/rows.csv", "/home/someone/rows.csv", "C:\\data\\rows.csv"])
+def test_of_a_path_only_the_name_is_kept(name):
+    made = certificate().with_source(name, DIGEST)
+    assert (made.provenance.source, made.provenance.source_digest) == ("rows.csv", DIGEST)
+    assert made != certificate()
+    assert Certificate.from_json(made.to_json()) == made
+    assert (made.parts, made.bound) == (certificate().parts, certificate().bound)
+    assert "someone" not in made.to_json()
+
+
+@pytest.mark.parametrize(
+    ("name", "digest", "message"),
+    [
+        ("", DIGEST, "name must be the name of a file"),
+        ("data/", DIGEST, "name must be the name of a file"),
+        ("rows.csv", DIGEST[:-1], "digest must be a SHA-256"),
+        ("rows.csv", DIGEST.upper(), "digest must be a SHA-256"),
+        ("rows.csv", DIGEST + "\n", "digest must be a SHA-256"),
+        ("rows.csv", "", "digest must be a SHA-256"),
+    ],
+)
+def test_what_is_no_file_or_digest_is_refused(name, digest, message):
+    with pytest.raises(ValueError, match=message):
+        certificate().with_source(name, digest)
+
+
+# Parameters
+
+
+def test_parameters_become_json():
+    given = {
+        "method": "dis-r",
+        "delta": np.float64(0.1),
+        "n_draws": np.int64(3),
+        "prior": np.array([1.0, 2.0]),
+        "price_list": [(5.0, np.float64(0.9))],
+        "renyi_order": pd.Series([1.5, 2.0]),
+        "split": None,
+        "tau": float("inf"),
+        "random_state": 0,
+        "verbose": True,
+    }
+    recorded = dict(recorded_parameters(given))
+    assert {name: json.loads(text) for name, text in recorded.items()} == {
+        "method": "dis-r",
+        "delta": 0.1,
+        "n_draws": 3,
+        "prior": [1.0, 2.0],
+        "price_list": [[5.0, 0.9]],
+        "renyi_order": [1.5, 2.0],
+        "split": None,
+        "tau": "inf",
+    }
+
+
+def recorded_voters(voters):
+    return json.loads(dict(recorded_parameters({"voters": voters}))["voters"])
+
+
+def test_voters_are_described():
+    assert recorded_voters("mixed") == "mixed"
+    assert recorded_voters(Stumps(n_thresholds=3)) == "Stumps(n_thresholds=3)"
+    listed = [LogisticRegression(C=2.0), make_pipeline(LogisticRegression())]
+    assert (
+        recorded_voters(listed)
+        == "[LogisticRegression(C=2.0), Pipeline(steps=[('logisticregression', LogisticRegression())])]"
+    )
+
+
+def test_a_description_has_no_address_and_an_end():
+    one, two = (FunctionTransformer(lambda X: X) for _ in range(2))
+    assert repr(one) != repr(two)
+    assert recorded_voters([one]) == recorded_voters([two])
+    assert " at 0x" not in recorded_voters(one)
+    assert len(recorded_voters([LogisticRegression(C=float(k)) for k in range(1, 999)])) == 2000
+
+
+# JSON
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda made: made.pop("entropy"), "certificate.provenance lacks entropy"),
+        (lambda made: made.update(owner="me"), "certificate.provenance has unknown owner"),
+        (lambda made: made.update(created=3), "provenance.created must be of type str"),
+        (lambda made: made.update(entropy=[-1]), r"provenance.entropy\[0\] is -1"),
+        (lambda made: made.update(entropy=[0.5]), r"provenance.entropy\[0\] must be of type int"),
+        (lambda made: made.update(class_counts=[-3]), r"provenance.class_counts\[0\] is -3"),
+        (lambda made: made.update(n_rows=None), "provenance.n_rows must be of type int"),
+        (lambda made: made.update(versions=[["numpy"]]), r"provenance.versions\[0\] must hold 2 values; got 1"),
+        (lambda made: made.update(versions=[["a", "b", "c"]]), r"provenance.versions\[0\] must hold 2 values; got 3"),
+        (lambda made: made.update(parameters=[["a", 3]]), r"provenance.parameters\[0\]\[1\] must be of type str"),
+        (lambda made: made.update(columns="age"), "provenance.columns must be a list"),
+    ],
+)
+def test_a_damaged_provenance_is_refused_with_a_reason(change, message):
+    record = json.loads(certificate().to_json())
+    change(record["provenance"])
+    with pytest.raises(ValueError, match=message):
+        Certificate.from_json(json.dumps(record))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda record: record.update(provenance=None), "certificate.provenance must be an object"),
+        (lambda record: record.update(made_in_schema=6), "certificate.made_in_schema is 6"),
+        (lambda record: record.update(made_in_schema=0), "certificate.made_in_schema is 0"),
+        (lambda record: record["parts"][0].update(majority_bound=1.1), r"parts\[0\].majority_bound is 1.1"),
+        (lambda record: record["parts"][0].update(majority_errors=-1), r"parts\[0\].majority_errors is -1"),
+        (lambda record: record["parts"][0].pop("majority_class"), r"parts\[0\] lacks majority_class"),
+        (lambda record: record.update(schema_version=True), "schema version True"),
+        (lambda record: record.update(schema_version=4.0), "schema version 4.0"),
+        (lambda record: record.update(schema_version=4), "has unknown majority_bound, majority_class"),
+    ],
+)
+def test_a_damaged_record_of_the_fifth_schema_is_refused_with_a_reason(change, message):
+    record = json.loads(certificate().to_json())
+    change(record)
+    with pytest.raises(ValueError, match=message):
+        Certificate.from_json(json.dumps(record))
+
+
+def test_an_empty_provenance_is_that_of_old_records():
+    assert Provenance().created == ""
+    assert Provenance() != certificate().provenance
+
+
+# Rows that were used
+
+
+def used(X, y, clf=None):
+    clf = clf or fitted("dis-b")
+    return used_rows(clf.certificate_.deployed_part, clf.part_.train, clf.part_.certify, *clf.check_rows(X, y))
+
+
+def test_rows_that_a_certificate_was_made_from_are_recognised():
+    X, y = cancer()
+    train, certify = fitted("dis-b").part_.train, fitted("dis-b").part_.certify
+    assert used(X, y) == (len(train), len(certify))
+    assert used(np.vstack([X, X[:9]]), np.r_[y, y[:9]]) == (len(train), len(certify))
+    assert used(X[train], y[train]) == (len(train), 0)
+    assert used(X[certify], y[certify]) == (0, len(certify))
+
+
+def test_other_rows_are_not():
+    X, y = cancer()
+    train, certify = fitted("dis-b").part_.train, fitted("dis-b").part_.certify
+    assert used(X + 1.0, y) == used(X, 1 - y) == used(X[:40], y[:40]) == used(X[::-1], y[::-1]) == (0, 0)
+    changed = X.copy()
+    changed[certify[0]] += 1.0
+    assert used(changed, y) == (len(train), 0)
+
+
+def test_without_training_rows_all_certify():
+    X, y = cancer()
+    assert used(X, y, fitted("dis-r", "stumps")) == (0, len(y))
