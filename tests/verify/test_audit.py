@@ -11,7 +11,6 @@ from sklearn.ensemble import RandomForestClassifier
 
 from certivote import CertifiedVoteClassifier, verify
 from certivote.theory.methods import METHODS
-from certivote.verify._recompute import verify_record
 from certivote.voters import Forest, Stumps
 
 FOREST = Forest(RandomForestClassifier(n_estimators=15))
@@ -74,7 +73,7 @@ def test_the_reported_bound_is_close_above_the_proved_one(method):
         certificate, bound=lower, vacuous=lower >= 1, parts=(dataclasses.replace(part, bound=lower),)
     )
     if part.bound < 1:
-        assert [check.what for check in verify_record(altered) if not check.passed] == ["part, bound"]
+        assert [check.what for check in verify(altered) if not check.passed] == ["part, bound"]
 
 
 def _part(certificate, **changes):
@@ -137,7 +136,7 @@ ALTERED = {
 def assert_caught(certificate, alter):
     altered = alter(certificate)
     assert altered != certificate
-    failed = [check for check in verify_record(altered) if not check.passed]
+    failed = [check for check in verify(altered) if not check.passed]
     assert failed
     assert all(check.detail for check in failed)
 
@@ -179,7 +178,7 @@ def test_a_part_that_nothing_can_be_computed_from_is_caught(method, constant):
 def test_a_simulation_that_was_not_made_is_caught(method):
     """Among three classes the risk has no closed form: its limit was paid for, and is no lower than without errors."""
     clf, _ = wine(method)
-    assert all(check.passed for check in verify_record(clf.certificate_))
+    assert all(check.passed for check in verify(clf.certificate_))
     assert_caught(clf.certificate_, lambda c: _part(c, risk_draws=0))
     assert_caught(clf.certificate_, lambda c: _part(c, risks=(0.0,)))
     assert_caught(clf.certificate_, lambda c: _part(c, risk_draws=0, risk_delta=0.0))

@@ -14,7 +14,6 @@ from sklearn.ensemble import RandomForestClassifier
 pytest.importorskip("flint", reason="proofs need python-flint: install certivote[verify]")
 
 from certivote import Certificate, CertifiedVoteClassifier, verify
-from certivote.verify._recompute import verify_record
 from certivote.voters import Forest
 
 METHODS = ["dis-b", "dis-r", "dis-v", "smv-mc"]
@@ -86,7 +85,7 @@ def test_the_reported_bound_is_close_above_the_proved_one(method):
     assert part.bound < 1
     lower = part.bound * (1 - 1e-9)
     altered = dataclasses.replace(certificate, bound=lower, parts=(dataclasses.replace(part, bound=lower),))
-    assert [check.what for check in verify_record(altered) if not check.passed] == ["part, bound"]
+    assert [check.what for check in verify(altered) if not check.passed] == ["part, bound"]
 
 
 def _part(certificate, **changes):
@@ -169,7 +168,7 @@ def test_an_altered_record_is_caught(method, kind):
     assert certificate.parts[0].alpha != certificate.parts[0].beta
     altered = alter(certificate)
     assert altered != certificate
-    failed = [check for check in verify_record(altered) if not check.passed]
+    failed = [check for check in verify(altered) if not check.passed]
     assert failed
     assert all(check.detail for check in failed)
 
@@ -183,7 +182,7 @@ def test_a_forged_record_does_not_pass_the_reader_and_the_auditor(kind):
         read = Certificate.from_json(text)
     except ValueError:
         return
-    assert not all(check.passed for check in verify_record(read))
+    assert not all(check.passed for check in verify(read))
 
 
 def failures(certificate, clf, name="two classes"):
@@ -195,9 +194,7 @@ def test_the_renyi_divergence_of_a_wide_posterior_is_infinite():
     part = certificate.parts[0]
     floor = (part.renyi_order - 1.0) / part.renyi_order * part.beta[12]
     failed = [
-        check
-        for check in verify_record(_part(certificate, alpha=_set(part.alpha, 12, 0.999 * floor)))
-        if not check.passed
+        check for check in verify(_part(certificate, alpha=_set(part.alpha, 12, 0.999 * floor))) if not check.passed
     ]
     assert any("the Rényi divergence is infinite" in check.detail for check in failed)
 

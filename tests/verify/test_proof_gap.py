@@ -24,7 +24,7 @@ def script():
 
 @pytest.fixture(scope="module")
 def certificates(script):
-    return [script.random_certificate(np.random.default_rng([1, number])) for number in range(200)]
+    return [script.random_certificate(np.random.default_rng([1, number])) for number in range(100)]
 
 
 def test_random_certificates_are_proved_and_tight(script, certificates):
@@ -38,7 +38,7 @@ def test_random_certificates_are_proved_and_tight(script, certificates):
 @pytest.mark.parametrize(("change", "is_seen"), [(1 - 1e-9, "unproved"), (1 + 3e-9, "gap")])
 def test_a_bound_that_is_a_billionth_off_is_seen(script, certificates, change, is_seen):
     below_one = [c for c in certificates if len(c.parts) == 1 and 0.0 < c.bound < 0.9]
-    assert len(below_one) > 30
+    assert len(below_one) > 20
     for certificate in below_one:
         (part,) = certificate.parts
         moved = replace(certificate, bound=change * part.bound, parts=(replace(part, bound=change * part.bound),))

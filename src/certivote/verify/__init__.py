@@ -1,4 +1,6 @@
-"""The auditor: it proves a certificate again, from its record alone and against the model and the data.
+"""The auditor: it proves a certificate again, from its record alone and against the model, the data and a new fit.
+
+Everything that a certificate says is recomputed, or compared, or named as taken on trust with the reason.
 
 Here live a second reading of the theorems in ball arithmetic, where every number comes with a proven enclosure, and a
 second way to count the errors of a vote. The auditor shares nothing with the maker: this room imports

@@ -1,6 +1,6 @@
 """Hold a certificate against the model and the data that it is about: let the voters vote again, and count again."""
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -8,101 +8,155 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 
 from certivote.certificate import Certificate, PartRecord, part_digest, row_keys
-from certivote.verify._audit import AuditedModel
+from certivote.verify._audit import AuditedModel, AuditedPart
 from certivote.verify._check import Check
 from certivote.verify._families import FAMILIES
-from certivote.verify._methods import DRAWN, METHODS, RANDOM
-from certivote.verify._recount import recount
+from certivote.verify._methods import METHODS, RANDOM
+from certivote.verify._origin import check_model_origin
+from certivote.verify._recount import check_prior_vote, recount
+from certivote.verify._rows import check_part_rows
+from certivote.verify._simulation import Array
+from certivote.verify._weights import is_certified_vote
+from certivote.verify._words import FITTED
 
 __all__ = ["against_data", "against_model"]
 
-_UNIT = 2.0**52
-"""Deployed weights are multiples of 1/_UNIT."""
+Labels = NDArray[np.intp]
 
 
 def against_model(certificate: Certificate, model: AuditedModel) -> Iterator[Check]:
     """Whether the certificate is this model's, and the model's vote the one that was certified."""
-    same = model.certificate_ == certificate
+    c, own = certificate, model.certificate_
+    same = own == c and own.provenance.created == c.provenance.created
     yield Check("model", same, f"its own certificate is {'this one' if same else 'another one'}")
-    part = certificate.deployed_part
-    exact = _has_certified_weights(certificate, part, model)
+    exact = _has_certified_weights(c, c.deployed_part, model)
     yield Check("weights", exact, f"those of the model are {'' if exact else 'not '}the ones that were certified")
-    rows, own = np.concatenate([model.part_.train, model.part_.certify]), len(model.part_.certify)
-    apart = len(np.unique(rows)) == len(rows)
-    yield Check(
-        "parts",
-        apart,
-        f"no row for both training and certification, of {len(rows):,}"
-        if apart
-        else "rows for training AND certification",
-    )
-    yield Check("size", own == part.n, f"{own:,} certification rows, the certificate says {part.n:,}")
+    same = [str(label) for label in model.classes_] == list(c.classes)
+    yield Check("classes of the model", same, f"{len(model.classes_)}, {'as' if same else 'OTHER than'} recorded")
+    yield from check_part_rows(c, model)
+    fitted = bool(model.voter_set_.known_classes()) and c.split != "none"
+    right = (FITTED in c.assumptions) == fitted
+    told = "some classifiers came fitted" if fitted else "the fit trained what needs training"
+    yield Check("voters that came fitted", right, f"{told}, and the assumptions {'' if right else 'do not '}say so")
+    if c.made_in_schema >= 5:
+        yield from check_model_origin(c, model)
 
 
-def _has_certified_weights(certificate: Certificate, part: PartRecord, model: AuditedModel) -> bool:
+def _has_certified_weights(c: Certificate, part: PartRecord, model: AuditedModel) -> bool:
     """Whether the model votes with what the record stands for: drawn weights, parameters to draw from, or weights."""
-    method, family = METHODS.get(certificate.method), FAMILIES.get(part.family)
-    if method is None or family is None:
+    weights, kept = _all_weights(model, part.n_voters), model.hyper_posterior_
+    if weights is None:
         return False
-    if method.predictor == RANDOM:
-        return model.hyper_posterior_ is not None and np.array_equal(model.hyper_posterior_, np.array(part.alpha))
-    if method.predictor != DRAWN:
-        return np.array_equal(_all_weights(model, part.n_voters), np.array(part.alpha))
-    if not part.log_weights or part.family not in method.families:
+    if METHODS[c.method].predictor != RANDOM:
+        return kept is None and is_certified_vote(c, part, weights)
+    if kept is None or not np.array_equal(kept, np.array(part.alpha)):
         return False
-    drawn = _fixed_point(family.log_weights(np.array(part.log_weights)))
-    return np.array_equal(_all_weights(model, part.n_voters), drawn)
+    # Shown only: the mean of what is drawn.
+    mean = FAMILIES[part.family].centre(kept)
+    return bool(np.allclose(weights, mean / mean.sum(), rtol=1e-6, atol=1e-9))
 
 
-def _all_weights(model: AuditedModel, n_voters: int) -> NDArray[np.float64]:
-    """The weights of all voters that were certified: zero for those that a slim model lacks."""
-    kept = model.kept_voters_
-    weights = np.zeros(max(n_voters, int(kept.max()) + 1))
-    weights[kept] = model.weights_
+def _all_weights(model: AuditedModel, n_voters: int) -> Array | None:
+    """The weights of all voters that were certified, zero for those that a slim model lacks; None if they are not."""
+    kept, own = np.asarray(model.kept_voters_), np.asarray(model.weights_)
+    ordered = kept.ndim == 1 and kept.dtype.kind in "iu" and bool(np.all(np.diff(kept) > 0))
+    if not ordered or kept.shape != own.shape or len(kept) != model.voters_.n_voters:
+        return None
+    if not len(kept) or kept[0] < 0 or kept[-1] >= n_voters:
+        return None
+    weights = np.zeros(n_voters)
+    weights[kept] = own
     return weights
-
-
-def _fixed_point(log_weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The deployed weights: multiples of 2**-52, the largest taking the rest."""
-    units = np.floor(np.exp(log_weights) * _UNIT)
-    units[np.argmax(units)] += _UNIT - units.sum()
-    return units / _UNIT
 
 
 def against_data(certificate: Certificate, model: AuditedModel, X: Any, y: Any) -> Iterator[Check]:
     """Whether these are the rows, the voters vote on them as they did, and the counts are those recorded."""
-    part, rows = certificate.deployed_part, model.part_
+    c, part, rows = certificate, certificate.deployed_part, model.part_
     X, y = model.check_rows(X, y)
-    used = np.concatenate([rows.train, rows.certify])
-    if used.min() < 0 or used.max() >= len(y):
+    used = np.concatenate([numbers for each in (rows, *model.parts_) for numbers in (each.train, each.certify)])
+    if used.dtype.kind not in "iu" or used.min() < 0 or used.max() >= len(y):
         yield Check("rows", False, f"the data have {len(y):,} rows, and row number {used.max():,} was used")
         return
+    if c.made_in_schema >= 5:
+        right = c.provenance.n_rows == len(y)
+        yield Check("rows", right, f"{len(y):,} given, {c.provenance.n_rows:,} recorded")
+    labels = yield from _check_classes(c, model, y)
+    if labels is None:
+        return
     keys = row_keys(X)
+    yield from _check_rows(c, part, rows, keys, y, labels, "")
+    for number, (other, numbers) in enumerate(zip(c.parts, model.parts_, strict=False)):
+        if number != c.deployed:
+            yield from _check_rows(c, other, numbers, keys, y, labels, f"part {number + 1}, ")
+    own = _safe_indexing(X, rows.certify)
+    doubt = model.voter_set_.doubt(own)
+    yield Check("voters fixed beforehand", not doubt, doubt or "nothing in the certification rows speaks against it")
+    yield from _check_votes(c, part, model, model.voters_.votes(own), labels[rows.certify])
+
+
+def _check_classes(c: Certificate, model: AuditedModel, y: NDArray[Any]) -> Generator[Check, None, Labels | None]:
+    """The classes of the model are those of the labels; returns the number of each label, or None."""
+    classes = model.classes_
+    places = np.clip(np.searchsorted(classes, y), 0, len(classes) - 1)
+    unknown = sorted({str(label) for label in y[classes[places] != y].tolist()})
+    if unknown or len(classes) != len(c.classes):
+        yield Check("classes", False, f"rows of classes that the model does not know: {', '.join(unknown)}")
+        return None
+    counts = np.bincount(places, minlength=len(classes))
+    elsewhere = np.asarray(model.voter_set_.known_classes(), dtype=classes.dtype)
+    missing = (counts == 0) & ~np.isin(classes, elsewhere)
+    absent = [name for name, gone in zip(c.classes, missing, strict=True) if gone]
+    yield Check("classes", not absent, f"{len(classes)}" if not absent else f"no row has class {', '.join(absent)}")
+    if c.made_in_schema >= 5:
+        same = tuple(counts.tolist()) == c.provenance.class_counts
+        yield Check("class counts of the data", same, f"{', '.join(map(str, counts.tolist()[:9]))} counted")
+    return places
+
+
+def _check_rows(
+    c: Certificate,
+    part: PartRecord,
+    rows: AuditedPart,
+    keys: Sequence[bytes],
+    y: NDArray[Any],
+    labels: Labels,
+    where: str,
+) -> Iterator[Check]:
+    """The rows of one part: their digests, duplicates among them, and what the most frequent class achieves."""
     for name, chosen, digest in (
         ("certification rows", rows.certify, part.certification_digest),
         ("training rows", rows.train, part.training_digest),
     ):
-        same = part_digest(keys, y, chosen) == digest
-        yield Check(
-            name, same, f"{len(chosen):,} rows and labels, digest {'as recorded' if same else 'OTHER than recorded'}"
-        )
-    own = _safe_indexing(X, rows.certify)
-    doubt = model.voter_set_.doubt(own)
-    yield Check("voters fixed beforehand", not doubt, doubt or "nothing in the certification rows speaks against it")
-    votes = model.voters_.votes(own)
+        if digest:
+            same = part_digest(keys, y, chosen) == digest
+            told = f"{len(chosen):,} rows and labels, digest {'as recorded' if same else 'OTHER than recorded'}"
+            yield Check(f"{where}{name}", same, told)
+    certify, train = [keys[row] for row in rows.certify.tolist()], {keys[row] for row in rows.train.tolist()}
+    found = (len(certify) - len(set(certify)), sum(key in train for key in certify))
+    told = f"{found[0]:,} and {found[1]:,} of training rows counted"
+    right = found == (part.duplicates, part.duplicates_of_training_rows)
+    yield Check(f"{where}duplicates counted", right, told)
+    if c.made_in_schema >= 5:
+        own = np.bincount(labels[rows.certify], minlength=len(c.classes))
+        choose = np.bincount(labels[rows.train], minlength=len(c.classes)) if len(rows.train) else own
+        code = int(choose.argmax())
+        errors = int(own.sum() - own[code])
+        right = (c.classes[code], errors) == (part.majority_class, part.majority_errors)
+        yield Check(f"{where}majority counted", right, f"{errors:,} errors of always answering {c.classes[code]}")
+
+
+def _check_votes(c: Certificate, part: PartRecord, model: AuditedModel, votes: Any, labels: Labels) -> Iterator[Check]:
+    """The votes of the deployed part's voters, and everything that is counted of them."""
     gone = part.n_voters - votes.n_voters
     if gone > 0:
         yield Check("voters", True, f"the model is slim, {gone:,} of weight 0 are gone: their votes cannot be compared")
     else:
-        same = votes.digest() == part.votes_digest
-        yield Check("voters", same, f"{votes.n_voters:,} vote {'as they did' if same else 'OTHER than they did'}")
-    unknown = sorted({str(label) for label in y[rows.certify].tolist()} - set(certificate.classes))
-    if unknown:
-        yield Check("classes", False, f"rows of classes that the certificate does not know: {', '.join(unknown)}")
-        return
-    method = METHODS.get(certificate.method)
-    weights = model.hyper_posterior_ if method and method.predictor == RANDOM else model.weights_
+        if part.votes_digest:
+            same = votes.digest() == part.votes_digest
+            yield Check("voters", same, f"{votes.n_voters:,} vote {'as they did' if same else 'OTHER than they did'}")
+        yield check_prior_vote(c, part, votes, labels)
+    weights = model.hyper_posterior_ if METHODS[c.method].predictor == RANDOM else model.weights_
     if weights is None:
         yield Check("vote", False, "the certificate is about a random vote, and the model draws none")
         return
-    yield from recount(certificate, votes, weights, np.searchsorted(model.classes_, y[rows.certify]))
+    yield from recount(c, votes, weights, labels)

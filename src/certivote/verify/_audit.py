@@ -26,12 +26,19 @@ class AuditedPart(Protocol):
 class AuditedVoterSet(Protocol):
     """The recipe of the voters."""
 
+    def known_classes(self) -> list[Any]:
+        """Classes of classifiers that came fitted; empty if none did."""
+
     def doubt(self, X: Any) -> str:
         """Why the voters seem to know these rows; empty if nothing speaks for it."""
 
 
 class AuditedVoters(Protocol):
     """The fitted voters."""
+
+    @property
+    def n_voters(self) -> int:
+        """How many there are."""
 
     def votes(self, X: Any) -> Any:
         """Their votes on some rows, as :class:`certivote.verify._simulation.AuditedVotes`."""
@@ -65,6 +72,14 @@ class AuditedModel(Protocol):
         """The rows of the deployed vote."""
 
     @property
+    def parts_(self) -> tuple[AuditedPart, ...]:
+        """The rows of all votes that were certified, in the order of the certificate."""
+
+    @property
+    def n_features_in_(self) -> int:
+        """Columns that it was fitted to."""
+
+    @property
     def voter_set_(self) -> AuditedVoterSet:
         """The recipe of its voters."""
 
@@ -72,14 +87,31 @@ class AuditedModel(Protocol):
     def voters_(self) -> AuditedVoters:
         """Its voters."""
 
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Its parameters."""
+
     def check_rows(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
         """Rows and labels, validated as ``fit`` does."""
 
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Vote masses."""
+
+    def refit(self, X: Any, y: Any) -> "AuditedModel":
+        """A new classifier with the same parameters and the recorded seed, fitted to these rows."""
+
 
 def verify(
-    certificate: Certificate, model: AuditedModel | None = None, X: Any = None, y: ArrayLike | None = None
+    certificate: Certificate,
+    model: AuditedModel | None = None,
+    X: Any = None,
+    y: ArrayLike | None = None,
+    refit: bool = False,
+    source_digest: str | None = None,
 ) -> list[Check]:
-    """Check a certificate: from its record alone, and against the model and the data as far as they are given.
+    """Check a certificate: from its record alone, and against the model, the data and a new fit as far as they go.
+
+    Everything that a certificate says is recomputed, or compared, or named as taken on trust with the reason. The more
+    is given, the less is taken on trust; :doc:`auditing` says what each level shows, and what none can.
 
     Parameters
     ----------
@@ -88,11 +120,17 @@ def verify(
         The classifier that it is said to be about.
     X, y : array-like, optional
         All rows that the model was fitted to, in the same order.
+    refit : bool, default=False
+        Whether to train again, from the data, the recorded seed and the parameters, and compare what comes out: all
+        parts, voters, hyper-priors, draws and bounds. It takes as long as fitting did.
+    source_digest : str, optional
+        SHA-256 of the file that the rows were read from, to compare with the one that is recorded.
 
     Returns
     -------
     list of Check
-        One line per check; the certificate stands if all have passed.
+        One line per check, and one for everything that is taken on trust (``on_trust``). The certificate stands if all
+        have ``passed``, as far as what is taken on trust is true.
 
     Examples
     --------
@@ -102,19 +140,18 @@ def verify(
     >>> clf = CertifiedVoteClassifier("dis-b", "forest", random_state=0).fit(X, y)
     >>> all(check.passed for check in verify(clf.certificate_, clf, X, y))
     True
+    >>> checks = verify(clf.certificate_, clf, X, y, refit=True)
+    >>> all(check.passed for check in checks), sum(check.on_trust for check in checks)
+    (True, 2)
     """
     try:
-        from certivote.verify._against import against_data, against_model
-        from certivote.verify._recompute import verify_record
+        from certivote.verify._levels import audit
     except ImportError as error:
         raise ImportError("Verifying needs the package python-flint: install certivote[verify].") from error
-    checks = verify_record(certificate)
     if (X is None) != (y is None) or (X is not None and model is None):
         raise ValueError(
             "X and y come together, and with the model: without it nothing says which rows were certified."
         )
-    if model is not None:
-        checks.extend(against_model(certificate, model))
-        if X is not None:
-            checks.extend(against_data(certificate, model, X, y))
-    return checks
+    if refit and X is None:
+        raise ValueError("refit=True trains again, and that needs the model and the data: give model, X and y.")
+    return list(audit(certificate, model, X, y, refit, source_digest))

@@ -79,7 +79,7 @@ def binomial_limit_holds(errors: int, n: int, bound: arb, level: arb) -> bool:
 
 def smallest(above: Callable[[arb], bool], low: arb, high: arb) -> arb:
     """A number at which ``above`` is proved, close to the smallest."""
-    for _ in range(120):
+    for _ in range(80):
         middle = ((low + high) / 2).mid()
         if above(middle):
             high = middle

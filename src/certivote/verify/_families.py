@@ -3,10 +3,11 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 from flint import arb
+from scipy import special
 
 from certivote.certificate import PartRecord
 from certivote.verify._ball_maths import (
@@ -39,8 +40,16 @@ class Family:
         Raise a ValueError if the parameters, or the draw, cannot be of this family.
     log_ratio, kl, renyi : functions of (alpha, beta, draw), (alpha, beta) and (alpha, beta, order)
         In ball arithmetic.
-    log_weights : (draw) -> array
-        Logarithms of the weights that a recorded draw stands for.
+    log_weights : (draw) -> logarithms of the weights
+        Those that a recorded draw stands for, in ball arithmetic.
+    rounds_draw : bool
+        Whether the maker rounds on the way from the draw to the logarithms of the weights.
+    prior : (Dirichlet parameters) -> array
+        The prior that a hyper-prior stands for, as it is recorded.
+    centre : (recorded prior) -> array
+        The Dirichlet parameters that it stands for; where only mean weights are recorded, these.
+    over_weights : bool
+        Whether it is a distribution over weights, of which one of several may be chosen as the prior.
     half_tail : (wrong, total) -> float, or None
         The expected half-weight loss of votes drawn from it, if it has a closed form.
     simulate : Simulation or None
@@ -54,14 +63,22 @@ class Family:
     log_ratio: Callable[[list[arb], list[arb], list[arb]], arb]
     kl: Callable[[list[arb], list[arb]], arb]
     renyi: Callable[[list[arb], list[arb], arb], arb]
-    log_weights: Callable[[Array], Array]
+    log_weights: Callable[[list[arb]], list[arb]]
+    prior: Callable[[Array], Array]
+    centre: Callable[[Array], Array]
     half_tail: Callable[[Array, Array], float] | None = None
     simulate: Simulation | None = None
     parameters_each: int = 1
+    rounds_draw: bool = False
+    over_weights: bool = True
 
     def has_closed_form(self, loss: str, n_classes: int) -> bool:
         """Whether the expected error rate of the random vote can be computed, and need not be simulated."""
         return self.half_tail is not None and (loss == "half-weight" or n_classes == 2)
+
+    def simulated_votes(self, n_voters: int) -> int:
+        """Votes that a certificate of the random vote draws where it cannot."""
+        return 200_000 if self.parameters_each == 1 else min(200_000, 100_000_000 // n_voters)
 
 
 def _check_lengths(part: PartRecord, each: int) -> None:
@@ -111,10 +128,28 @@ def _no_draws(*_: object) -> NoReturn:
     raise ValueError("weights are not drawn from a categorical distribution")
 
 
-def _log_softmax(point: Array) -> Array:
-    # In this order: deployed weights are compared to the last bit.
-    below = point - point.max()
-    return np.asarray(below - math.log(math.fsum(np.exp(below).tolist())))
+def _log_softmax(point: list[arb]) -> list[arb]:
+    total = sum((z.exp() for z in point), arb(0)).log()
+    return [z - total for z in point]
+
+
+def _logistic_normal_prior(beta: Array) -> Array:
+    """Log-normal numbers with the mean of Gamma numbers and the variance of their logarithms, which is at most 9."""
+    variances = np.minimum(special.polygamma(1, beta), 9.0)
+    return np.concatenate([np.log(beta) - 0.5 * variances, 1.0 / variances])
+
+
+def _logistic_normal_centre(recorded: Array) -> Array:
+    means, precisions = np.split(recorded, 2)
+    return np.asarray(np.exp(means + 0.5 / precisions))
+
+
+def _as_is(parameters: Any) -> Any:
+    return parameters
+
+
+def _mean_weights(beta: Array) -> Array:
+    return np.asarray(beta / beta.sum())
 
 
 FAMILIES = {
@@ -124,7 +159,9 @@ FAMILIES = {
         dirichlet_log_ratio,
         dirichlet_kl,
         dirichlet_renyi,
-        log_weights=lambda log_weights: log_weights,
+        log_weights=_as_is,
+        prior=_as_is,
+        centre=_as_is,
         half_tail=dirichlet_half_tail,
         simulate=simulate_dirichlet,
     ),
@@ -135,9 +172,22 @@ FAMILIES = {
         gaussian_kl,
         gaussian_renyi,
         log_weights=_log_softmax,
+        prior=_logistic_normal_prior,
+        centre=_logistic_normal_centre,
         simulate=simulate_logistic_normal,
         parameters_each=2,
+        rounds_draw=True,
     ),
-    "categorical": Family(_check_categorical, _no_draws, _no_draws, categorical_kl, _no_draws, log_weights=_no_draws),
+    "categorical": Family(
+        _check_categorical,
+        _no_draws,
+        _no_draws,
+        categorical_kl,
+        _no_draws,
+        log_weights=_no_draws,
+        prior=_mean_weights,
+        centre=_as_is,
+        over_weights=False,
+    ),
 }
 """All families by name."""

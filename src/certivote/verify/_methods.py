@@ -19,6 +19,8 @@ class Method:
         Which row of :data:`certivote.verify._theorems.THEOREMS` proves its bound.
     families : tuple of str
         What its hyper-posterior may be.
+    proved, averaged : str
+        Where the bound of one part and the paper's bound on the average of several are proved, as a record says it.
     factor : int
         What the limit of the statistic is multiplied by to bound the error.
     multiple : int
@@ -30,6 +32,8 @@ class Method:
     predictor: str
     theorem: str
     families: tuple[str, ...]
+    proved: str
+    averaged: str
     factor: int = 1
     multiple: int = 1
     n_risks: int = 1
@@ -43,16 +47,35 @@ class Method:
 _OVER_WEIGHTS = ("dirichlet", "logistic-normal")
 _OVER_VOTERS = ("categorical",)
 
+
+def _surrogate(inequality: str, factor: int, multiple: int = 1) -> Method:
+    proved, averaged = f"Theorem 2 and the {inequality} bound", f"Theorem 2 on each half and the {inequality} bound"
+    return Method(MEAN, "kl", _OVER_VOTERS, proved, averaged, factor, multiple)
+
+
 METHODS = {
-    "dis-b": Method(DRAWN, "occam", _OVER_WEIGHTS),
-    "dis-r": Method(DRAWN, "ratio", _OVER_WEIGHTS),
-    "dis-v": Method(DRAWN, "renyi", _OVER_WEIGHTS),
-    "smv-exact": Method(RANDOM, "kl", ("dirichlet",)),
-    "smv-mc": Method(RANDOM, "kl", _OVER_WEIGHTS),
-    "fo": Method(MEAN, "kl", _OVER_VOTERS, factor=2),
-    "so": Method(MEAN, "kl", _OVER_VOTERS, factor=4, multiple=2),
-    "bin": Method(MEAN, "kl", _OVER_VOTERS, factor=2, multiple=100),
-    "c-bound": Method(MEAN, "c-bound", _OVER_VOTERS, n_risks=2),
-    "holdout": Method(FIXED, "clopper-pearson", _OVER_VOTERS),
+    "dis-b": Method(
+        DRAWN,
+        "occam",
+        _OVER_WEIGHTS,
+        "Occam's hammer with the binomial tail",
+        "the mean of the bounds of each part",
+    ),
+    "dis-r": Method(DRAWN, "ratio", _OVER_WEIGHTS, "Theorem 6", "Theorem 8"),
+    "dis-v": Method(DRAWN, "renyi", _OVER_WEIGHTS, "Theorem 7", "Theorem 9"),
+    "smv-exact": Method(RANDOM, "kl", ("dirichlet",), "Theorem 5", "Theorem 5 on each half"),
+    "smv-mc": Method(RANDOM, "kl", _OVER_WEIGHTS, "Theorem 5", "Theorem 5 on each half"),
+    "fo": _surrogate("factor-two", factor=2),
+    "so": _surrogate("second-order", factor=4, multiple=2),
+    "bin": _surrogate("binomial", factor=2, multiple=100),
+    "c-bound": Method(
+        MEAN,
+        "c-bound",
+        _OVER_VOTERS,
+        "Theorem 2 twice and the C-bound",
+        "Theorem 2 twice on each half and the C-bound of the average limits",
+        n_risks=2,
+    ),
+    "holdout": Method(FIXED, "clopper-pearson", _OVER_VOTERS, "Clopper-Pearson", "Clopper-Pearson on each half"),
 }
 """All methods by name."""

@@ -12,9 +12,9 @@ from certivote.verify._families import FAMILIES, Family
 from certivote.verify._methods import METHODS, RANDOM, Method
 from certivote.verify._simulation import Array, AuditedVotes, Labels, least_rate, mistakes
 
-__all__ = ["recount"]
+__all__ = ["check_prior_vote", "recount"]
 
-_CLOSE = 1e-9
+_RELATIVE, _ABSOLUTE = 1e-9, 1e-11
 """How far a recorded statistic may be from the one computed again."""
 _NUMBERS = 50_000_000
 """Random numbers that all simulations of one certificate may take: half for the whole, half for the classes."""
@@ -66,11 +66,12 @@ class _Count:
         if self.masses is None:
             yield self._simulated(record, where, numbers)
             return
-        if record.errors is not None:
+        if self.method.predictor != RANDOM:
             answers = self.masses.argmax(axis=1)
             wrong = answers == alarm if alarm is not None else mistakes(self.masses, self.labels, self.loss)
             errors = int(np.count_nonzero(wrong))
-            yield Check(f"{where}errors", errors == record.errors, f"{errors:,} counted, {record.errors:,} recorded")
+            told = "none" if record.errors is None else f"{record.errors:,}"
+            yield Check(f"{where}errors", errors == record.errors, f"{errors:,} counted, {told} recorded")
         total = self.masses.sum(axis=1)
         wrong_mass = np.clip(total - self.masses[np.arange(len(self.labels)), self.labels], 0.0, total)
         if self.method.predictor == RANDOM and self.family.half_tail is not None:
@@ -124,7 +125,28 @@ def recount(certificate: Certificate, votes: AuditedVotes, weights: Array, label
             yield from vote.take(among).compare(entry, where, _NUMBERS // 2 // len(c.by_class), alarm)
 
 
+def check_prior_vote(certificate: Certificate, part: PartRecord, votes: AuditedVotes, labels: Labels) -> Check:
+    """Hold the errors of the vote with the prior's mean weights against the votes of all voters.
+
+    Where weights are equal the fixed-point rounding breaks ties, and processors differ in the last bit of that: the
+    count must be one of those that a float exponential can give.
+    """
+    if part.n_voters != votes.n_voters or len(part.beta) != part.n_voters * FAMILIES[part.family].parameters_each:
+        return Check("prior vote counted", False, f"{votes.n_voters:,} voters, and {len(part.beta):,} parameters")
+    centre = FAMILIES[part.family].centre(np.array(part.beta))
+    logs = np.log(centre / centre.sum())
+    found = []
+    for direction in (0.0, -1.0, 1.0):
+        exact = np.exp(logs)
+        units = np.floor((np.nextafter(exact, exact + direction) if direction else exact) * 2.0**52)
+        units[np.argmax(units)] += 2.0**52 - units.sum()
+        wrong = mistakes(votes.masses(units / 2.0**52), labels, certificate.loss)
+        found.append(int(np.count_nonzero(wrong)))
+    right = part.holdout_errors in found
+    return Check("prior vote counted", right, f"{found[0]:,} errors counted, {part.holdout_errors:,} recorded")
+
+
 def _equal(found: list[float], record: PartRecord | ClassBound, where: str) -> Check:
-    right = len(found) == len(record.risks) and bool(np.all(np.abs(np.subtract(found, record.risks)) <= _CLOSE))
+    right = len(found) == len(record.risks) and np.allclose(record.risks, found, rtol=_RELATIVE, atol=_ABSOLUTE)
     detail = f"{', '.join(f'{risk:.12f}' for risk in found)} computed, {', '.join(map(repr, record.risks))} recorded"
     return Check(f"{where}risk", right, detail)

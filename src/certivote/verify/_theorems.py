@@ -13,7 +13,20 @@ from certivote.verify._ball_maths import binomial_limit_holds, kl_limit_holds, l
 from certivote.verify._families import FAMILIES, Family
 from certivote.verify._methods import DRAWN, METHODS
 
-__all__ = ["THEOREMS", "Theorem", "average_holds", "bound_holds", "learned", "nats"]
+__all__ = [
+    "THEOREMS",
+    "Theorem",
+    "average_holds",
+    "bound_holds",
+    "confidence",
+    "delta_of_one",
+    "learned",
+    "nats",
+    "penalty",
+    "rate_holds",
+    "shares",
+    "theorem_of",
+]
 
 
 @dataclass(frozen=True)
@@ -24,8 +37,10 @@ class Theorem:
     ----------
     learned : (family, part) -> nats
         What learning cost: the divergence, or the log-density ratio at the draw.
-    nats : (certificate, part, learned) -> nats
-        All that the bound pays.
+    price : (certificate, nats) -> nats
+        What is paid for such a divergence or ratio.
+    sure : (certificate, part, delta) -> nats
+        What is paid to hold with probability ``1 - delta``.
     holds : (certificate, part, learned, bound) -> bool
         Whether the bound of the part is proved to be at most this number.
     average_holds : (certificate, learned of each part, bound) -> bool
@@ -33,7 +48,8 @@ class Theorem:
     """
 
     learned: Callable[[Family, PartRecord], arb]
-    nats: Callable[[Certificate, PartRecord, arb], arb]
+    price: Callable[[Certificate, arb], arb]
+    sure: Callable[[Certificate, PartRecord, arb], arb]
     holds: Callable[[Certificate, PartRecord, arb, arb], bool]
     average_holds: Callable[[Certificate, list[arb], arb], bool]
 
@@ -58,24 +74,48 @@ def learned(c: Certificate, part: PartRecord) -> arb:
     theorem = THEOREMS[method.theorem]
     if theorem is _RENYI and (part.renyi_order not in c.renyi_orders or not (part.renyi_order or 0.0) > 1):
         raise ValueError(f"{c.method} needs one of the recorded orders, greater than 1")
+    if theorem is not _RENYI and part.renyi_order is not None:
+        raise ValueError(f"{c.method} has no order, but one is recorded")
     return theorem.learned(family, part)
 
 
+def penalty(c: Certificate, part: PartRecord, learned: arb) -> arb:
+    """What is paid on one part for what was learned, with the choice of this hyper-prior."""
+    return theorem_of(c).price(c, _with_prior(part, learned))
+
+
+def confidence(c: Certificate, part: PartRecord) -> arb:
+    """What is paid on one part to hold with probability 1 - delta, for one of all draws and orders."""
+    return theorem_of(c).sure(c, part, delta_of_one(c, part))
+
+
 def nats(c: Certificate, part: PartRecord, learned: arb) -> arb:
-    """All that the theorem pays on one part: for what was learned, and to hold with probability 1 - delta."""
-    return THEOREMS[METHODS[c.method].theorem].nats(c, part, learned)
+    """All that the theorem pays on one part."""
+    return penalty(c, part, learned) + confidence(c, part)
+
+
+def theorem_of(c: Certificate) -> Theorem:
+    """The theorem of the certificate's method."""
+    return THEOREMS[METHODS[c.method].theorem]
 
 
 def bound_holds(c: Certificate, part: PartRecord, learned: arb, bound: arb) -> bool:
     """Whether the theorem's bound on one part is proved to be at most ``bound``."""
-    return THEOREMS[METHODS[c.method].theorem].holds(c, part, learned, bound)
+    return theorem_of(c).holds(c, part, learned, bound)
+
+
+def rate_holds(c: Certificate, part: PartRecord, learned: arb, bound: arb) -> bool:
+    """The same by Chernoff's limit of the errors, which is never below that of the binomial tail."""
+    if theorem_of(c).holds is not _binomial_holds:
+        return bound_holds(c, part, learned, bound)
+    return kl_limit_holds(_risk(c, part), nats(c, part, learned) / part.n, bound)
 
 
 def average_holds(c: Certificate, learned: list[arb], bound: arb) -> bool:
     """Whether the bound on the average of the parts' votes is proved to be at most ``bound``."""
     if c.constant == "exact":
         return _mean_of_bounds_holds(c, learned, bound)
-    return THEOREMS[METHODS[c.method].theorem].average_holds(c, learned, bound)
+    return theorem_of(c).average_holds(c, learned, bound)
 
 
 # --- What learning costs.
@@ -104,9 +144,14 @@ def _balls(numbers: tuple[float, ...]) -> list[arb]:
 # --- What a bound pays.
 
 
-def _delta(c: Certificate, part: PartRecord) -> arb:
+def delta_of_one(c: Certificate, part: PartRecord) -> arb:
     """What is left of delta for one of all draws and orders, and beside a simulation."""
-    return arb(part.delta) / (c.n_draws * max(len(c.renyi_orders), 1)) - arb(part.risk_delta)
+    return arb(part.delta) / shares(c) - arb(part.risk_delta)
+
+
+def shares(c: Certificate) -> int:
+    """Draws and orders that the delta of a part is divided among."""
+    return c.n_draws * max(len(c.renyi_orders), 1)
 
 
 def _with_prior(part: PartRecord, learned: arb) -> arb:
@@ -114,23 +159,12 @@ def _with_prior(part: PartRecord, learned: arb) -> arb:
     return learned - arb(part.prior_weight).log()
 
 
-def _kl_nats(c: Certificate, part: PartRecord, learned: arb) -> arb:
-    paid = METHODS[c.method].multiple * _with_prior(part, learned)
-    return paid + log_constant(part.n, c.constant) - _delta(c, part).log()
+def _each(c: Certificate, nats: arb) -> arb:
+    """Once for every voter that the statistic draws."""
+    return METHODS[c.method].multiple * nats
 
 
-def _renyi_nats(c: Certificate, part: PartRecord, learned: arb) -> arb:
-    order, delta = arb(part.renyi_order), _delta(c, part)
-    first = delta / 2 if c.constant == "paper" else delta * order / (2 * order - 1)
-    spent = -order / (order - 1) * first.log() - (delta - first).log()
-    return _with_prior(part, learned) + log_constant(part.n, c.constant) + spent
-
-
-def _occam_nats(c: Certificate, part: PartRecord, learned: arb) -> arb:
-    return _price(c, _with_prior(part, learned)) - _delta(c, part).log()
-
-
-def _price(c: Certificate, log_ratio: arb) -> arb:
+def _by_price_list(c: Certificate, log_ratio: arb) -> arb:
     """What the price list asks for a draw of this log-density ratio: ``-ln b(1/theta)``."""
     level = arb(0)
     for place, weight in c.price_atoms:
@@ -142,13 +176,27 @@ def _price(c: Certificate, log_ratio: arb) -> arb:
     return -level.log()
 
 
-def _clopper_pearson_nats(c: Certificate, part: PartRecord, learned: arb) -> arb:
-    return -_delta(c, part).log()
+def _for_nothing(c: Certificate, nats: arb) -> arb:
+    return arb(0)
 
 
-def _c_bound_nats(c: Certificate, part: PartRecord, learned: arb) -> arb:
+def _kl_sure(c: Certificate, part: PartRecord, delta: arb) -> arb:
+    return log_constant(part.n, c.constant) - delta.log()
+
+
+def _renyi_sure(c: Certificate, part: PartRecord, delta: arb) -> arb:
+    order = arb(part.renyi_order)
+    first = delta / 2 if c.constant == "paper" else delta * order / (2 * order - 1)
+    return log_constant(part.n, c.constant) - order / (order - 1) * first.log() - (delta - first).log()
+
+
+def _binomial_sure(c: Certificate, part: PartRecord, delta: arb) -> arb:
+    return -delta.log()
+
+
+def _c_bound_sure(c: Certificate, part: PartRecord, delta: arb) -> arb:
     """For the mean wrong mass; the disagreement pays the divergence once more. Each has half of delta."""
-    return _kl_nats(c, part, learned) + arb(2).log()
+    return _kl_sure(c, part, delta / 2)
 
 
 # --- What a bound proves.
@@ -215,14 +263,14 @@ def _c_bound_average_holds(c: Certificate, learned: list[arb], bound: arb) -> bo
     return _c_bound_at_most(_mean(c, [upper for upper, _ in limits]), _mean(c, [lower for _, lower in limits]), bound)
 
 
-_RENYI = Theorem(_renyi, _renyi_nats, _kl_holds, _kl_average_holds)
+_RENYI = Theorem(_renyi, _each, _renyi_sure, _kl_holds, _kl_average_holds)
 
 THEOREMS = {
-    "kl": Theorem(_kl, _kl_nats, _kl_holds, _kl_average_holds),
-    "ratio": Theorem(_log_ratio, _kl_nats, _kl_holds, _kl_average_holds),
+    "kl": Theorem(_kl, _each, _kl_sure, _kl_holds, _kl_average_holds),
+    "ratio": Theorem(_log_ratio, _each, _kl_sure, _kl_holds, _kl_average_holds),
     "renyi": _RENYI,
-    "occam": Theorem(_log_ratio, _occam_nats, _binomial_holds, _mean_of_bounds_holds),
-    "clopper-pearson": Theorem(_nothing, _clopper_pearson_nats, _binomial_holds, _mean_of_bounds_holds),
-    "c-bound": Theorem(_kl, _c_bound_nats, _c_bound_holds, _c_bound_average_holds),
+    "occam": Theorem(_log_ratio, _by_price_list, _binomial_sure, _binomial_holds, _mean_of_bounds_holds),
+    "clopper-pearson": Theorem(_nothing, _for_nothing, _binomial_sure, _binomial_holds, _mean_of_bounds_holds),
+    "c-bound": Theorem(_kl, _each, _c_bound_sure, _c_bound_holds, _c_bound_average_holds),
 }
 """All theorems: 2 and 5 (``kl``), 6 and 8 (``ratio``), 7 and 9 (``renyi``), and those beyond the paper."""

@@ -1,0 +1,95 @@
+"""Where a certificate says that it comes from: what is there, and whether it can be so."""
+
+import re
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+import sklearn
+
+from certivote.certificate import SCHEMA_VERSION, Certificate, Provenance, recorded_parameters
+from certivote.verify._check import Check, trusted
+
+__all__ = ["check_model_origin", "check_origin", "check_source"]
+
+_DIGEST = re.compile("[0-9a-f]{64}")
+_NAME, _NUMBER = re.compile(r"[a-z][a-z0-9_-]*"), re.compile(r"[0-9][a-z0-9.+]*")
+"""Of libraries and their versions."""
+_CREATED = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
+
+
+def check_origin(c: Certificate) -> Iterator[Check]:
+    """Whether the record has what its schema has, and nothing that contradicts itself."""
+    right = c.schema_version == SCHEMA_VERSION and 1 <= c.made_in_schema <= SCHEMA_VERSION
+    yield Check("schema", right, f"{c.schema_version}, made in {c.made_in_schema}")
+    yield from _newer_fields(c)
+    if c.made_in_schema < 5:
+        return
+    origin = c.provenance
+    yield Check("created", _is_time(origin.created), f"{origin.created!r}")
+    right = bool(origin.entropy) and min(origin.entropy) >= 0
+    yield Check("seed", right, f"{', '.join(map(str, origin.entropy)) or 'none'} recorded")
+    versions = dict(origin.versions)
+    right = len(versions) == len(origin.versions) and all(
+        _NAME.fullmatch(name) and _NUMBER.fullmatch(number) for name, number in versions.items()
+    )
+    right = right and versions.get("certivote") == c.library_version
+    yield Check("versions", right, f"certivote {c.library_version} and {len(versions) - 1} more")
+    right = bool(origin.source) == bool(origin.source_digest) and not set(origin.source) & {"/", "\\"}
+    right = right and (not origin.source_digest or bool(_DIGEST.fullmatch(origin.source_digest)))
+    yield Check("file", right, f"{origin.source or 'none'} recorded")
+    right = origin.n_columns >= 1 and len(origin.columns) in (0, origin.n_columns)
+    yield Check("columns", right, f"{origin.n_columns:,}, {len(origin.columns):,} of them with names")
+
+
+def _newer_fields(c: Certificate) -> Iterator[Check]:
+    """What later schemas have added is there in a new record, and empty in an old one."""
+    made = c.made_in_schema
+    has_origin, is_empty = bool(c.provenance.created), c.provenance == Provenance() and not c.provenance.created
+    right = has_origin and bool(c.provenance.parameters) if made >= 5 else is_empty
+    yield Check("provenance", right, "recorded" if has_origin else f"not part of schema {made}")
+    digests = [d for part in c.parts for d in (part.certification_digest, part.training_digest, part.votes_digest)]
+    right = not any(digests) if made == 1 else all(_DIGEST.fullmatch(digest) for digest in digests)
+    yield Check("digests", right, f"{sum(map(bool, digests))} of {len(digests)} recorded")
+    right = bool(c.by_class) == (made > 2)
+    yield Check("bounds by class", right, f"{len(c.by_class)} recorded in schema {made}")
+    if made < 5:
+        empty = ("", 0, 1.0)
+        right = all((p.majority_class, p.majority_errors, p.majority_bound) == empty for p in c.parts)
+        yield Check("majority", right, f"not part of schema {made}")
+
+
+def _is_time(text: str) -> bool:
+    if not _CREATED.fullmatch(text):
+        return False
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
+
+
+def check_model_origin(c: Certificate, model: Any) -> Iterator[Check]:
+    """Whether the model has the columns and the parameters that are recorded."""
+    names = tuple(map(str, getattr(model, "feature_names_in_", ())))
+    origin = c.provenance
+    same = (origin.columns, origin.n_columns) == (names, model.n_features_in_)
+    yield Check("columns of the model", same, f"{model.n_features_in_:,}, {len(names):,} of them with names")
+    # What a comparison of methods has made records the method itself, and the model was given it too.
+    own = dict(recorded_parameters(model.get_params(deep=False)))
+    other = [name for name, text in origin.parameters if own.get(name) != text]
+    told = f"OTHER than recorded: {', '.join(other)}" if other else "as recorded"
+    written = dict(origin.versions).get("scikit-learn")
+    if other == ["voters"] and written != sklearn.__version__:
+        # What Python shows of an estimator leaves out what is left at its default, and defaults change.
+        why = f"voters: described by scikit-learn {written}, which may put it otherwise than {sklearn.__version__}"
+        yield trusted("parameters of the model", why, "provenance.parameters")
+        return
+    yield Check("parameters of the model", not other and len(own) == len(origin.parameters), told)
+
+
+def check_source(c: Certificate, digest: str | None) -> Iterator[Check]:
+    """Whether a file is the one that the rows came from, by its SHA-256."""
+    if digest is not None and c.provenance.source_digest:
+        same = digest == c.provenance.source_digest
+        yield Check("digest of the file", same, f"{c.provenance.source}: {'as recorded' if same else 'ANOTHER file'}")

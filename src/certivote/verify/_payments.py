@@ -1,0 +1,63 @@
+"""The bill of each part, item by item: what was paid for, and how much, in ball arithmetic."""
+
+from collections.abc import Iterator
+
+from flint import arb, ctx
+
+from certivote.certificate import Certificate, PartRecord
+from certivote.verify._ball_maths import BITS, log_constant
+from certivote.verify._check import Check
+from certivote.verify._methods import DRAWN, METHODS
+from certivote.verify._theorems import confidence, delta_of_one, learned, penalty, shares, theorem_of
+
+__all__ = ["check_payments"]
+
+_CLOSE = arb("1e-9")
+"""How far an item may be off, of one and of itself: the bill is for reading and rounded like any sum of floats."""
+
+
+def check_payments(c: Certificate) -> Iterator[Check]:
+    """Whether every part paid for what its theorem asks, and so much."""
+    for number, part in enumerate(c.parts):
+        where = f"part {number + 1}, payments" if len(c.parts) > 1 else "part, payments"
+        try:
+            with ctx.workprec(BITS):
+                yield _compare(part, _first_schema(part) if c.made_in_schema == 1 else _items(c, part), where)
+        except (ArithmeticError, ValueError) as error:
+            yield Check(where, False, f"they cannot be computed: {error}")
+
+
+def _compare(part: PartRecord, items: dict[str, arb], where: str) -> Check:
+    names = [payment.what for payment in part.payments]
+    if names != list(items):
+        return Check(where, False, f"{', '.join(names) or 'none'}; the theorem asks for {', '.join(items)}")
+    wrong = [
+        payment.what
+        for payment in part.payments
+        if not abs(arb(payment.nats) - items[payment.what]) <= _CLOSE * (1 + abs(items[payment.what]))
+    ]
+    return Check(
+        where, not wrong, f"wrong: {', '.join(wrong)}" if wrong else f"{', '.join(names)}: each as it should be"
+    )
+
+
+def _items(c: Certificate, part: PartRecord) -> dict[str, arb]:
+    """What the theorem asks for, in the order of a record."""
+    method, theorem, cost = METHODS[c.method], theorem_of(c), learned(c, part)
+    alone, paid = theorem.price(c, cost), penalty(c, part, cost)
+    undivided = theorem.sure(c, part, shares(c) * delta_of_one(c, part))
+    items = {"draw" if method.predictor == DRAWN else "weights": alone}
+    if method.theorem == "occam":
+        items = {"draw": cost, "occam": alone - cost}
+    constant = arb(0) if method.theorem in ("occam", "clopper-pearson") else log_constant(part.n, c.constant)
+    return items | {
+        "prior": paid - alone,
+        "grid": confidence(c, part) - undivided,
+        "constant": constant,
+        "confidence": undivided - constant,
+    }
+
+
+def _first_schema(part: PartRecord) -> dict[str, arb]:
+    """The first schema had the two sums only."""
+    return {"weights": arb(part.penalty), "rest": arb(part.confidence)}

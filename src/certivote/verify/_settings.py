@@ -1,0 +1,215 @@
+"""What the recorded parameters of the fit say that the numbers of a certificate must be."""
+
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from certivote.certificate import Certificate, PartRecord
+from certivote.verify._check import Check
+from certivote.verify._families import FAMILIES
+from certivote.verify._methods import DRAWN, METHODS, Method
+from certivote.verify._simulation import Array
+
+__all__ = ["PARAMETERS", "Prior", "check_settings", "prior_of", "read_parameters"]
+
+PARAMETERS = (
+    "method",
+    "voters",
+    "split",
+    "loss",
+    "delta",
+    "family",
+    "prior",
+    "solver",
+    "train_share",
+    "tau",
+    "renyi_order",
+    "n_draws",
+    "price_list",
+    "constant",
+)
+"""All that a certificate records, in this order."""
+_GRID = 3
+"""Hyper-priors to choose from, where none is given."""
+_TRUST = 20.0
+"""Concentration of the informed hyper-prior, per voter."""
+_CLOSE = 1e-9
+
+
+def read_parameters(c: Certificate) -> dict[str, Any] | None:
+    """The recorded parameters by name; None if they are not those of a fit."""
+    if tuple(name for name, _ in c.provenance.parameters) != PARAMETERS:
+        return None
+    try:
+        return {name: json.loads(text) for name, text in c.provenance.parameters}
+    except (RecursionError, ValueError):
+        return None
+
+
+@dataclass(frozen=True)
+class Prior:
+    """What is known of the hyper-prior.
+
+    Attributes
+    ----------
+    kind : {"grid", "informed", "given", "unknown"}
+    words : str
+        How a record says it.
+    values : array or None
+        The Dirichlet parameters that were given: one for all voters, or one each.
+    """
+
+    kind: str
+    words: str
+    values: Array | None = None
+
+
+_WORDS = {
+    "grid": f"one of {_GRID}, each paid for: flat, sparse, concentrated",
+    "informed": "concentrated at weights learned from out-of-sample votes on training rows",
+}
+
+
+def prior_of(c: Certificate, parameters: dict[str, Any] | None) -> Prior:
+    """The hyper-prior that the parameters stand for; in records without parameters, the one that the words name."""
+    over_weights = FAMILIES[c.parts[0].family].over_weights
+    grid = Prior("grid", _WORDS["grid"] if over_weights else "equal weights")
+    informed = Prior("informed", _WORDS["informed"])
+    if parameters is None:
+        known = {grid.words: grid, informed.words: informed}
+        return known.get(c.hyper_prior, Prior("unknown", c.hyper_prior))
+    given = parameters["prior"]
+    if given == "informed" or (given == "auto" and parameters["method"] == "auto" and c.split != "none"):
+        return informed
+    if given == "auto":
+        return grid
+    try:
+        values = np.asarray(given, dtype=float)
+    except (TypeError, ValueError):
+        return Prior("given", "", np.array(math.nan))
+    one = values.ndim == 0
+    words = f"Dirichlet with parameter {float(values):g} for every voter" if one else "Dirichlet with given parameters"
+    return Prior("given", words, values)
+
+
+def check_settings(c: Certificate) -> Iterator[Check]:
+    """Whether the numbers are those that the recorded parameters make."""
+    parameters = read_parameters(c)
+    if c.made_in_schema >= 5:
+        right = parameters is not None
+        yield Check(
+            "parameters", right, f"{len(c.provenance.parameters)} recorded, of {len(PARAMETERS)} that a fit has"
+        )
+        if parameters is None:
+            return
+        yield from _compare(c, parameters, METHODS[c.method])
+    prior = prior_of(c, parameters)
+    for number, part in enumerate(c.parts):
+        where = f"part {number + 1}, hyper-prior" if len(c.parts) > 1 else "hyper-prior"
+        yield _check_prior(c, part, prior, where)
+
+
+def _compare(c: Certificate, given: dict[str, Any], method: Method) -> Iterator[Check]:
+    price_list = _price_list(given, c) if method.theorem == "occam" else ((), ())
+    expected = {
+        "method": ("dis-b" if given["method"] == "auto" else given["method"], c.method),
+        "split": (str(given["split"]), c.split),
+        "loss": (given["loss"], c.loss),
+        "delta": (given["delta"], c.delta),
+        "solver": (given["solver"], c.solver),
+        "constant": (given["constant"], c.constant),
+        "family": ([_family(given["family"], method)] * len(c.parts), [part.family for part in c.parts]),
+        "tau": (_average_weights(given["tau"], c), c.average_weights),
+        "renyi_order": (_orders(given["renyi_order"]) if method.theorem == "renyi" else (), c.renyi_orders),
+        "n_draws": (given["n_draws"] if method.predictor == DRAWN else 1, c.n_draws),
+        "price_list": (price_list, (c.price_atoms, c.price_scales)),
+    }
+    for name, (wanted, found) in expected.items():
+        same = _same(wanted, found)
+        said = "" if same else f": {found!r:.60} recorded, {wanted!r:.60} by the parameters of the fit"
+        yield Check(f"parameter {name}", same, f"the numbers are {'' if same else 'not '}those of it{said}")
+
+
+def _same(wanted: Any, found: Any) -> bool:
+    if isinstance(wanted, list | tuple):
+        return isinstance(found, list | tuple) and len(wanted) == len(found) and all(map(_same, wanted, found))
+    if _is_number(wanted) and _is_number(found):
+        return bool(abs(wanted - found) <= 1e-14 * abs(wanted))
+    return type(wanted) is type(found) and bool(wanted == found)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def _family(given: Any, method: Method) -> Any:
+    """The default family is no choice: every method may replace it by its own."""
+    return method.families[0] if given == "dirichlet" else given
+
+
+def _average_weights(tau: Any, c: Certificate) -> Any:
+    if c.split != "cross":
+        return (1.0 / len(c.parts),) * len(c.parts)
+    return (float(tau), 1.0 - tau) if isinstance(tau, float | int) else None
+
+
+def _orders(given: Any) -> Any:
+    try:
+        return tuple(np.asarray(given, dtype=float).ravel().tolist())
+    except (TypeError, ValueError):
+        return None
+
+
+def _price_list(given: dict[str, Any], c: Certificate) -> Any:
+    """The atoms, just above where they are meant, and what they leave of 1, at least 5 %, on five scales."""
+    atoms = given["price_list"]
+    if atoms == "auto":
+        kind = prior_of(c, given).kind
+        atoms = [[0.0, 0.95]] if kind == "informed" else [[math.log(_GRID) if kind == "grid" else 0.0, 0.5]]
+    try:
+        pairs = [(float(place), float(weight)) for place, weight in atoms]
+    except (TypeError, ValueError):
+        return None
+    total = math.fsum(weight for _, weight in pairs)
+    shrink = min(1.0, 0.95 / total) if total > 0 else 1.0
+    kept = tuple((place + 1e-9, weight * shrink) for place, weight in pairs)
+    rest = (1.0 - math.fsum(weight for _, weight in kept)) / 5
+    return kept, tuple((scale, rest) for scale in (1.0, 4.0, 16.0, 64.0, 256.0))
+
+
+def _check_prior(c: Certificate, part: PartRecord, prior: Prior, where: str) -> Check:
+    """The recorded hyper-prior of one part and its weight against what was given."""
+    family = FAMILIES[part.family]
+    several = prior.kind == "grid" and family.over_weights
+    right = part.prior_weight == (1.0 / _GRID if several else 1.0) or prior.kind == "unknown"
+    recorded = np.array(part.beta)
+    if len(recorded) != part.n_voters * family.parameters_each:
+        return Check(where, False, f"{len(recorded):,} numbers for {part.n_voters:,} voters")
+    with np.errstate(all="ignore"):
+        right = right and any(_close(candidate, recorded) for candidate in _candidates(part, prior, recorded))
+    return Check(where, bool(right), f"{prior.words or 'no numbers'}, of weight {part.prior_weight!r}")
+
+
+def _candidates(part: PartRecord, prior: Prior, recorded: Array) -> list[Array]:
+    """The hyper-priors that the recorded one may be."""
+    family, n = FAMILIES[part.family], part.n_voters
+    if prior.kind == "unknown":
+        return [recorded]
+    if prior.kind == "grid":
+        return [family.prior(np.full(n, value)) for value in (0.5, 1.0 / n, 5.0)]
+    if prior.kind == "given" and prior.values is not None:
+        fits = prior.values.ndim == 0 or prior.values.shape == (n,)
+        return [family.prior(np.broadcast_to(prior.values, n))] if fits else []
+    # Informed: weights that only the training rows give, at a fixed concentration.
+    centre = family.centre(recorded)
+    total = float(centre.sum()) / (_TRUST * n if family.over_weights else 1.0)
+    return [family.prior(centre)] if 1.0 - 1e-9 <= total <= 1.0 + 1e-6 else []
+
+
+def _close(candidate: Array, recorded: Array) -> bool:
+    return bool(np.all(np.abs(candidate - recorded) <= _CLOSE * np.abs(candidate) + 1e-12))

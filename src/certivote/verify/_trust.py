@@ -1,0 +1,209 @@
+"""What an audit takes on trust: every field that nothing that was given can show, with the reason.
+
+Each row names fields, and the level from which on they are recomputed or compared. Levels are those of
+:func:`~certivote.verify.verify`: the record alone, with the model, with the data, with a new fit.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+from certivote.certificate import Certificate
+from certivote.verify._check import Check, trusted
+from certivote.verify._families import FAMILIES
+from certivote.verify._methods import DRAWN, METHODS, RANDOM
+from certivote.verify._settings import prior_of
+
+__all__ = ["Level", "Seen", "on_trust"]
+
+
+class Level(IntEnum):
+    """What an audit is given."""
+
+    RECORD = 0
+    MODEL = 1
+    DATA = 2
+    REFIT = 3
+    NEVER = 4
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What an audit has seen.
+
+    Attributes
+    ----------
+    level : Level
+    all_voters : bool
+        Whether all voters that were certified are in the model: not in a slim one.
+    came_fitted : bool
+        Whether some voters were fitted elsewhere.
+    file, target : bool
+        Whether the digest of the file, and the name of the labels, were compared.
+    """
+
+    level: Level = Level.RECORD
+    all_voters: bool = True
+    came_fitted: bool = False
+    file: bool = False
+    target: bool = False
+
+
+@dataclass(frozen=True)
+class _Row:
+    what: str
+    until: Level
+    why: str
+    fields: tuple[str, ...]
+
+
+def on_trust(c: Certificate, parameters: dict[str, Any] | None, seen: Seen) -> Iterator[Check]:
+    """A line for everything that has been taken on trust."""
+    for row in _rows(c, parameters, seen):
+        if row.fields and seen.level < row.until:
+            names = dict.fromkeys(field.split(".")[-1] for field in row.fields)
+            yield trusted(row.what, f"{row.why} ({', '.join(names)})", *row.fields)
+    yield trusted(
+        "how it came about",
+        "no audit can show that the rows are independent draws from the population, that none was dropped or added "
+        "before fitting, and that no other seeds, parameters or data were tried",
+    )
+
+
+def _rows(c: Certificate, parameters: dict[str, Any] | None, seen: Seen) -> Iterator[_Row]:
+    yield from _of_the_vote(c)
+    yield from _of_the_parts(c, seen)
+    yield from _of_the_texts(c, parameters)
+    if c.made_in_schema >= 5:
+        yield from _of_the_origin(seen)
+    else:
+        promised = "by class, nor " if c.made_in_schema < 3 else ""
+        why = (
+            f"a record of schema {c.made_in_schema} says nothing of where it comes from, nor with which parameters and "
+            f"seed it was made, and nothing is promised {promised}about the most frequent class"
+        )
+        yield _Row("what its schema has not", Level.NEVER, why, _earlier(c))
+    if seen.came_fitted or seen.level < Level.MODEL:
+        why = "classifiers that came fitted are used as they are: what they were trained on, no fit shows"
+        if seen.level < Level.MODEL:
+            why = "whether classifiers came fitted, the model shows, and the record must then say so"
+        yield _Row("voters that came fitted", Level.NEVER, why, _fitted_fields(parameters, seen))
+
+
+def _fitted_fields(parameters: dict[str, Any] | None, seen: Seen) -> tuple[str, ...]:
+    if seen.level >= Level.MODEL:
+        return ("parts[].votes_digest",)
+    named = parameters is not None and isinstance(parameters["voters"], str) and parameters["voters"].isidentifier()
+    return () if named else ("assumptions",)
+
+
+def _of_the_vote(c: Certificate) -> Iterator[_Row]:
+    """What was learned and drawn."""
+    drawn = METHODS[c.method].predictor == DRAWN
+    own, others = _numbers(c)
+    shown = Level.REFIT if drawn else Level.MODEL
+    why = "it may be any that was chosen before the draw" if drawn else "the weights of the voters are in the model"
+    yield _Row("what was learned", shown, why, _each(own, "alpha"))
+    why = "its vote is not in the model: only fitting again shows it"
+    yield _Row("what was learned, parts that are not deployed", Level.REFIT, why, _each(others, "alpha"))
+    if drawn:
+        why = "that the seed gives this draw, and it was not picked, only fitting again shows"
+        yield _Row("the draw", Level.REFIT, why, _each([*own, *others], "log_weights", "draw"))
+
+
+def _of_the_parts(c: Certificate, seen: Seen) -> Iterator[_Row]:
+    """What was counted."""
+    own, others = _numbers(c)
+    every = [*own, *others]
+    simulated = METHODS[c.method].predictor == RANDOM and not FAMILIES[c.parts[0].family].has_closed_form(
+        c.loss, len(c.classes)
+    )
+    why = "only the data show what is counted in them"
+    counts = ["n", "training_rows", "duplicates", "duplicates_of_training_rows"]
+    if c.made_in_schema >= 5:
+        counts += ["majority_class", "majority_errors"]
+    yield _Row("counts of rows", Level.DATA, why, (*_each(every, *counts), "by_class[].n", "classes"))
+    risks = () if simulated else (*_each(own, "risks"), "by_class[].risks")
+    yield _Row("counts of errors", Level.DATA, why, (*_each(own, "errors"), *risks, "by_class[].errors", "loss"))
+    shown = Level.DATA if seen.all_voters else Level.REFIT
+    why = "it takes the data, and voters of weight zero that a slim model has not"
+    yield _Row("votes of all voters", shown, why, _each(own, "holdout_errors", "votes_digest"))
+    if simulated:
+        why = "a new simulation shows it only up to chance; fitting again repeats the one that was made"
+        yield _Row("simulated risks", Level.REFIT, why, (*_each(every, "risks"), "by_class[].risks"))
+    yield _Row("rows", Level.DATA, "digests say nothing without the data", _each(every, *_DIGESTS))
+    why = "their voters are not in the model: only fitting again shows what they vote, and so the average"
+    fields = _each(others, "errors", "risks", "votes_digest", "holdout_errors")
+    yield _Row("parts that are not deployed", Level.REFIT, why, (*fields, "average_bound") if others else ())
+
+
+_DIGESTS = ("certification_digest", "training_digest")
+
+
+def _of_the_texts(c: Certificate, parameters: dict[str, Any] | None) -> Iterator[_Row]:
+    own, others = _numbers(c)
+    if prior_of(c, parameters).kind == "informed":
+        why = "that it was learned from training rows alone, only fitting again shows"
+        yield _Row("the hyper-prior", Level.REFIT, why, _each([*own, *others], "beta"))
+    yield _Row("remarks", Level.REFIT, "they come from looking at the training rows", ("remarks",))
+    why = "what the first rows said about the training share, and how the weights were learned"
+    yield _Row("choices", Level.REFIT, why, ("choices", "solver"))
+
+
+def _of_the_origin(seen: Seen) -> Iterator[_Row]:
+    places = {
+        "created": Level.NEVER,
+        "versions": Level.NEVER,
+        "source": Level.NEVER,
+        "source_digest": Level.RECORD if seen.file else Level.NEVER,
+        "target": Level.RECORD if seen.target else Level.NEVER,
+        "entropy": Level.REFIT,
+        "columns": Level.MODEL,
+        "n_columns": Level.MODEL,
+        "parameters": Level.MODEL,
+        "n_rows": Level.DATA,
+        "class_counts": Level.DATA,
+    }
+    reasons = {
+        Level.NEVER: "it says when, under which libraries and from which file; the bound does not rest on it",
+        Level.REFIT: "that all chance came from this seed, only fitting again shows",
+        Level.DATA: "the data show it",
+        Level.MODEL: "the model shows it",
+    }
+    for level, why in reasons.items():
+        fields = tuple(f"provenance.{name}" for name, until in places.items() if until == level)
+        if level == Level.NEVER:
+            fields = ("library_version", *fields)
+        yield _Row("provenance", level, why, fields)
+
+
+def _earlier(c: Certificate) -> tuple[str, ...]:
+    """Fields that nothing ties to parameters, or that were not recorded."""
+    own, others = _numbers(c)
+    parts = _each([*own, *others], "beta", "prior_weight")
+    parts += _each([*own, *others], "majority_class", "majority_errors", "majority_bound")
+    if c.made_in_schema == 1:
+        parts += _each([*own, *others], *_DIGESTS, "votes_digest")
+    if c.made_in_schema < 3:
+        parts += ("by_class",)
+    whole = ("provenance", "library_version", "solver", "choices", "hyper_prior", "theorem", "assumptions", "split")
+    return (
+        *parts,
+        *whole,
+        "average_weights",
+        "n_draws",
+        "renyi_orders",
+        "price_atoms",
+        "price_scales",
+        "made_in_schema",
+    )
+
+
+def _numbers(c: Certificate) -> tuple[list[int], list[int]]:
+    """The number of the deployed part, and those of the others."""
+    return [c.deployed], [number for number in range(len(c.parts)) if number != c.deployed]
+
+
+def _each(numbers: list[int], *names: str) -> tuple[str, ...]:
+    return tuple(f"parts[{number}].{name}" for number in numbers for name in names)

@@ -1,0 +1,115 @@
+"""The sentences of a record: each is the one that the numbers ask for, or it is named as taken on trust."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from certivote.certificate import Certificate
+from certivote.verify._check import Check, trusted
+from certivote.verify._methods import METHODS
+from certivote.verify._settings import prior_of
+
+__all__ = ["FITTED", "check_words"]
+
+_ASSUMPTIONS = (
+    "The certification rows are independent draws from the population that the classifier will meet: no time order, "
+    "groups, repeated entities, oversampling or augmentation reach across the parts, and no rows were dropped for "
+    "their values.",
+    "Preprocessing, feature selection and the hyper-prior were fixed without looking at the certification rows.",
+    "The method, loss, delta, split, hyper-prior, voters and seed were fixed before fitting. If they were chosen among "
+    "G candidates by looking at these rows, by the certificates or by any other score (a search with cross-validation "
+    "scores the certification rows too), this certificate may fail with probability up to G times delta: fit each "
+    "candidate with delta/G instead.",
+    "The data were not collected until the certificate looked good.",
+    "A case whose class the voters never saw counts as an error.",
+    "For the bounds by class: which classes there are was known beforehand.",
+)
+_TRIED_BEFORE_5 = (
+    "The method, loss, delta, split, hyper-prior, voters and seed were fixed before fitting. If this is the best of G "
+    "fits to the same rows, or chosen among several certificates, it may fail with probability up to G times delta: "
+    "fit each with delta/G instead."
+)
+"""The third of them in earlier schemas."""
+_FIXED = "The voters (classifiers, thresholds and ranges) were fixed without looking at the certification rows."
+FITTED = "The classifiers that came fitted were not fitted on any of these rows."
+"""What must be said of voters that the fit has not trained."""
+_SHARE = re.compile(
+    r"(?P<share>\d+)% of the rows train the voters: a forest on the first (?P<first>[\d,]+) rows errs on "
+    r"\d+\.\d\d% of those it has not seen, on half as many \d+\.\d\d%"
+)
+_FEW = re.compile(r"half of the rows train the voters: (?P<rows>[\d,]+) rows are too few for a learning curve")
+
+
+def check_words(c: Certificate, parameters: dict[str, Any] | None) -> Iterator[Check]:
+    """Whether the texts of a record are those that its numbers ask for."""
+    yield from _stated(c, "theorem", c.theorem, _theorem(c))
+    yield from _stated(c, "hyper-prior in words", c.hyper_prior, prior_of(c, parameters).words)
+    yield Check("solver", c.solver in ("lbfgs", "adam"), f"{c.solver!r}")
+    yield _assumptions(c)
+    if c.made_in_schema >= 5:
+        yield _choices(c, parameters)
+    remark = _c_bound_remark(c)
+    right = (remark in c.remarks) if remark else not any(text.startswith("the C-bound") for text in c.remarks)
+    yield Check("remark on the bound", right, "it is there" if remark else "none is needed")
+
+
+def _stated(c: Certificate, what: str, found: str, wanted: str) -> Iterator[Check]:
+    if found == wanted:
+        yield Check(what, True, found)
+    elif c.made_in_schema >= 5:
+        yield Check(what, False, f"{found!r}; the numbers are those of {wanted!r}")
+    else:
+        yield trusted(what, f"the wording of an earlier schema: {found!r}", what.split()[0].replace("-", "_"))
+
+
+def _theorem(c: Certificate) -> str:
+    method, parts = METHODS[c.method], len(c.parts)
+    if parts == 1:
+        return method.proved
+    how = method.averaged if c.constant == "paper" else "the mean of the bounds of the parts"
+    return f"{method.proved} at delta/{parts} on its own part (the average: {how})"
+
+
+def _assumptions(c: Certificate) -> Check:
+    """All of them, word for word; which of the last is there depends on the voters, see :data:`FITTED`."""
+    expected = list(_ASSUMPTIONS if c.by_class or c.made_in_schema > 2 else _ASSUMPTIONS[:-1])
+    if c.made_in_schema < 5:
+        expected[2] = _TRIED_BEFORE_5
+    if c.split == "none":
+        expected.append(_FIXED)
+    # The first schemas spoke of certified rows.
+    found = [
+        text.replace("certified rows", "certification rows") if c.made_in_schema < 4 else text for text in c.assumptions
+    ]
+    may = [expected] if c.split == "none" else [expected, [*expected, FITTED]]
+    missing = [text for text in expected if text not in found]
+    told = f"missing: {missing[0]}" if missing else f"{len(found)} sentences"
+    return Check("assumptions", found in may, told)
+
+
+def _choices(c: Certificate, parameters: dict[str, Any] | None) -> Check:
+    """What the first rows decided, where they might decide anything."""
+    if not c.choices:
+        return Check("choices", True, "none")
+    is_open = parameters is not None and (
+        parameters["train_share"] is None or (parameters["train_share"], parameters["method"]) == ("auto", "auto")
+    )
+    right = is_open and c.split == "single" and len(c.choices) == 1
+    n_rows, train = c.provenance.n_rows, c.deployed_part.training_rows
+    if few := _FEW.fullmatch(c.choices[0]):
+        right = right and few["rows"] == f"{n_rows:,}" and train == round(0.5 * n_rows)
+    elif share := _SHARE.fullmatch(c.choices[0]):
+        right = right and train == round(int(share["share"]) / 100 * n_rows)
+        right = right and share["first"] == f"{round(0.3 * n_rows):,}"
+    else:
+        right = False
+    return Check("choices", right, f"{c.choices[0]!r}, and {train:,} of {n_rows:,} rows train the voters")
+
+
+def _c_bound_remark(c: Certificate) -> str:
+    if c.method != "c-bound" or c.bound < 1.0 or not c.deployed_part.risks:
+        return ""
+    return (
+        "the C-bound does not apply: it needs a mean wrong mass below one half, and the sample's "
+        f"{c.deployed_part.risks[0]:.4f} is only certified to be below a limit of one half or more"
+    )

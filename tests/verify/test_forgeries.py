@@ -1,0 +1,187 @@
+"""Every field of certificates of all kinds, changed in every way that matters: caught, or named as taken on trust."""
+
+import dataclasses
+import importlib
+import itertools
+import json
+import re
+import typing
+
+import pytest
+
+pytest.importorskip("flint", reason="proofs need python-flint: install certivote[verify]")
+
+from forging import (
+    LEVELS,
+    MARKS,
+    PAGE,
+    SETTINGS,
+    TABLE_OF,
+    all_forgeries,
+    case,
+    forgeries,
+    general,
+    is_named,
+    some_forgeries,
+    table,
+    text,
+    tried,
+)
+from thorough import ALL
+
+from certivote import Certificate
+from certivote.certificate import ClassBound, PartRecord, Payment, Provenance
+from certivote.theory.methods import METHODS
+from certivote.verify._words import _TRIED_BEFORE_5 as EARLIER_SENTENCE
+
+
+@pytest.fixture(autouse=True)
+def quick_simulations(monkeypatch):
+    """Simulations are tried elsewhere; here they are repeated some hundred times."""
+    monkeypatch.setattr(importlib.import_module("certivote.verify._simulation"), "_ANSWERS", 2000)
+
+
+def bounds_and_assumptions(certificate):
+    parts = [(part.bound, part.holdout_bound, part.majority_bound) for part in certificate.parts]
+    by_class = [(entry.label, entry.kind, entry.bound) for entry in certificate.by_class]
+    return certificate.bound, certificate.average_bound, parts, by_class, certificate.assumptions, certificate.delta
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_no_forgery_is_accepted_silently(name):
+    verdicts = some_forgeries(name)
+    assert [verdict for verdict in verdicts if verdict.silent] == []
+    honest = bounds_and_assumptions(case(name).model.certificate_)
+    accepted = [verdict for verdict in verdicts if not verdict.caught]
+    for verdict in accepted:
+        assert verdict.field.startswith("provenance."), verdict
+        assert bounds_and_assumptions(verdict.certificate) == honest, verdict
+    # Each level catches some, so that none of them can go unnoticed.
+    assert {verdict.caught for verdict in verdicts} >= ({*LEVELS, ""} if ALL else {"reading", "record"})
+
+
+def test_there_are_thousands_of_them():
+    counts = {name: sum(1 for _ in tried(name)) for name in SETTINGS}
+    assert min(counts.values()) > 300
+    assert sum(counts.values()) > 10_000
+
+
+@pytest.mark.parametrize("level", LEVELS[1:])
+@pytest.mark.parametrize("name", SETTINGS)
+def test_what_is_honest_passes(name, level):
+    given = case(name)
+    assert [str(check) for check in given.audit(given.model.certificate_, level) if not check.passed] == []
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_the_more_is_given_the_less_is_taken_on_trust(name):
+    given = case(name)
+    named = [
+        {field for check in given.audit(given.model.certificate_, level) for field in check.fields}
+        for level in LEVELS[1:]
+    ]
+    for less, more in itertools.pairwise(named):
+        assert more - less <= {"parts[].votes_digest"}, "voters that came fitted are known with the model"
+        assert less - more
+    assert all(check.on_trust for check in given.audit(given.model.certificate_, "refit") if check.fields)
+
+
+def test_the_settings_have_all_methods_families_and_splits():
+    certificates = [case(name).model.certificate_ for name in SETTINGS]
+    assert {certificate.method for certificate in certificates} == set(METHODS)
+    assert {part.family for c in certificates for part in c.parts} == {"dirichlet", "logistic-normal", "categorical"}
+    assert {certificate.split for certificate in certificates} == {"none", "single", "cross", "3"}
+    assert {certificate.loss for certificate in certificates} == {"plurality", "half-weight"}
+    assert {certificate.constant for certificate in certificates} == {"paper", "exact"}
+    assert any(certificate.remarks for certificate in certificates)
+    assert any(certificate.choices for certificate in certificates)
+    assert any(len(certificate.renyi_orders) > 1 and certificate.n_draws > 1 for certificate in certificates)
+    assert any("came fitted" in certificate.assumptions[-1] for certificate in certificates)
+
+
+def fields_of(kind, prefix=""):
+    """All fields of a dataclass and of those inside it, as paths."""
+    hints = typing.get_type_hints(kind)
+    for field in dataclasses.fields(kind):
+        inner = {ClassBound, PartRecord, Payment, Provenance} & {hints[field.name], *typing.get_args(hints[field.name])}
+        several = "[]" if typing.get_args(hints[field.name]) else ""
+        yield f"{prefix}{field.name}"
+        for record in inner:
+            yield from fields_of(record, f"{prefix}{field.name}{several}.")
+
+
+def test_every_field_is_forged():
+    forged = {general(path) for name in TABLE_OF for path, _, _ in forgeries(json.loads(text(name)))}
+    assert set(fields_of(Certificate)) <= forged
+
+
+def test_the_page_has_the_table():
+    """Written by ``python tests/verify/forging.py``."""
+    page = PAGE.read_text(encoding="utf-8")
+    written = page.split(MARKS[0])[1].split(MARKS[1])[0].strip()
+    assert written == table([verdict for name in TABLE_OF for verdict in all_forgeries(name)]).strip()
+
+
+def test_the_page_names_checks_that_there_are():
+    page = PAGE.read_text(encoding="utf-8").split(MARKS[1])[1].split("## Report")[0]
+    lines = [line for line in page.splitlines() if line.startswith("| ") and "`" in line]
+    named = {name for line in lines for name in re.findall("`(.+?)`", line.split("|")[3])}
+    assert len(named) > 12
+    cases = map(case, ("dis-b", "dis-r across", "holdout of classifiers"))
+    assert named <= {check.what for given in cases for check in given.audit(given.model.certificate_, "refit")}
+
+
+def test_a_field_is_named_by_its_path():
+    given = case("dis-r across")
+    checks = given.audit(given.model.certificate_, "record")
+    assert is_named(("parts", 0, "votes_digest"), "longer", checks)
+    assert is_named(("parts", 1, "alpha", 2), "smaller", checks)
+    assert is_named(("by_class", 1, "errors"), "smaller", checks)
+    assert not is_named(("bound",), "smaller", checks)
+    assert not is_named(("parts", 0, "bound"), "smaller", checks)
+    assert not is_named(("parts", 0, "n_voters"), "smaller", checks)
+    assert not is_named(("price_scales",), "emptied", checks)
+
+
+def test_a_key_that_is_there_twice_is_refused():
+    """JSON leaves open which of the two counts, so two readers may see two certificates."""
+    own = text("dis-b")
+    for name in ("bound", "delta", "n", "label", "created"):
+        key = f'"{name}":'
+        assert key in own
+        twice = own.replace(key, f"{key} 0.5, {key}", 1)
+        with pytest.raises(ValueError, match=f"has {name} more than once"):
+            Certificate.from_json(twice)
+
+
+@pytest.mark.parametrize("name", ["dis-b", "fo", "holdout"])
+def test_errors_that_are_not_stated_are_refused(name):
+    record = json.loads(text(name))
+    for place in (record["parts"][0], record["by_class"][0]):
+        kept, place["errors"] = place["errors"], None
+        with pytest.raises(ValueError, match=r"\.errors must be a number"):
+            Certificate.from_json(json.dumps(record))
+        place["errors"] = kept
+
+
+def test_a_record_that_is_made_an_older_one_says_what_it_lacks():
+    """A record without provenance can only be had as one of an earlier schema, and then the audit says so."""
+    record = json.loads(text("dis-b"))
+    for part in record["parts"]:
+        for name in ("majority_class", "majority_errors", "majority_bound"):
+            del part[name]
+    del record["provenance"], record["made_in_schema"]
+    record["schema_version"] = 4
+    record["assumptions"][2] = EARLIER_SENTENCE
+    certificate = Certificate.from_json(json.dumps(record))
+    given = case("dis-b")
+    checks = given.audit(certificate, "refit")
+    assert [check.what for check in checks if not check.passed] == []
+    told = {check.what: check.detail for check in checks if check.on_trust}
+    assert "schema 4 says nothing of where it comes from" in told["what its schema has not"]
+    assert "has no seed" in told["refit"]
+    assert is_named(("price_scales",), "emptied", checks)
+    again = dataclasses.replace(certificate, made_in_schema=5)
+    assert {"provenance", "parameters"} <= {check.what for check in given.audit(again, "record") if not check.passed}
+    new = dataclasses.replace(given.model.certificate_, made_in_schema=4)
+    assert {"provenance", "majority"} <= {check.what for check in given.audit(new, "record") if not check.passed}
