@@ -15,8 +15,9 @@ def _write(app: Sphinx) -> None:
     result = CliRunner().invoke(typer_app, arguments, env={"COLUMNS": "120", "NO_COLOR": "1"})
     if result.exit_code:
         raise ExtensionError(f"typer could not describe the command line: {result.output}")
-    # The title of the page is its own.
+    # The title of the page is its own; and typer does not know here that help has a short name too.
     _, _, text = result.stdout.partition("\n")
+    text = text.replace("* `--help`:", "* `-h, --help`:")
     page = Path(app.srcdir, "_generated", "verbs.md")
     page.parent.mkdir(exist_ok=True)
     if not page.exists() or page.read_text(encoding="utf-8") != text:

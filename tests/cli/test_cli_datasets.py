@@ -254,6 +254,7 @@ def test_fetch_downloads_once_and_says_where(server, cache):
     assert (result.exit_code, result.stderr) == (0, "")
     assert result.stdout == f"haberman: downloaded into {cache}, all values checked.\n"
     assert [path.name for path in cache.iterdir()] == ["haberman.data.gz"]
+    assert run("fetch", "haberman", "--quiet").output == ""
     (server / "haberman.data.gz").unlink()
     assert run("fetch", "haberman").stdout == f"haberman: found in {cache}, all values checked.\n"
 

@@ -44,8 +44,8 @@ def folder(tmp_path_factory):
     return folder
 
 
-def predicted(folder, data, voters="forest"):
-    result = run("predict", folder / f"{voters}.certivote", data)
+def predicted(folder, data, voters="forest", *options):
+    result = run("predict", folder / f"{voters}.certivote", data, *options)
     assert result.exit_code == 0, result.output
     return pd.read_csv(io.StringIO(result.stdout), dtype=str, keep_default_na=False)
 
@@ -141,7 +141,10 @@ def test_a_table_without_rows_has_no_answers(folder, tmp_path):
     ("text", "message"),
     [
         ("age,Town,code\n1,Ulm,7\n", "there is no column 'town'; did you mean 'Town'?"),
-        ("Age,Town,code\n1,Ulm,7\n", "there is no column 'age' (and 1 more that are needed); did you mean 'Age'?"),
+        (
+            "Age,Town,code\n1,Ulm,7\n",
+            "there are no columns 'age' (did you mean 'Age'?) and 'town' (did you mean 'Town'?).",
+        ),
         ("age,town,code\n1,Ulm\n", "line 2: 2 fields, but the header has 3"),
         ("age,town,code\n1,Ulm,7,8\n", "line 2: 4 fields, but the header has 3"),
         ("", "the file is empty"),
@@ -211,4 +214,13 @@ def test_models_of_numbers_made_in_python(tmp_path):
     assert "column 'b' holds 'red', and this model was fitted to numbers" in result.output
     own = CertifiedVoteClassifier("dis-b", Preprocessed(FunctionTransformer(), FOREST), random_state=0).fit(X, y)
     own.save(tmp_path / "own.certivote")
-    assert predicted(tmp_path, tmp_path / "named.csv", "own")["certivote_label"].tolist() == own.predict(X).tolist()
+    result = run("predict", tmp_path / "own.certivote", tmp_path / "named.csv")
+    assert result.exit_code == 1
+    assert "FunctionTransformer" in result.stderr
+    assert "--trust TYPE" in result.stderr
+    trust = ["--trust", "builtins.str", "--trust", "sklearn.preprocessing._function_transformer.FunctionTransformer"]
+    answers = predicted(tmp_path, tmp_path / "named.csv", "own", *trust)
+    assert answers["certivote_label"].tolist() == own.predict(X).tolist()
+    assert run("verify", tmp_path / "own.certivote").exit_code == 1
+    assert run("verify", tmp_path / "own.certivote", *trust).exit_code == 0
+    assert run("report", tmp_path / "own.certivote", "-o", tmp_path / "page.html", *trust).exit_code == 0

@@ -150,6 +150,8 @@ def test_datasets_that_cannot_be_had_are_left_out_with_a_line(tmp_path, no_resul
     left_out = re.findall(r"certivote: The dataset (\S+) is not available", result.stderr)
     assert left_out == [name for name in DATASETS if name not in {"haberman", "pendigits", "tictactoe"}]
     assert result.stderr.count("\n") == len(left_out)
+    again = run("--method", "fo", "--repeats", 1, "--out", tmp_path / "out", "--quiet")
+    assert (again.exit_code, again.output) == (0, "")
 
 
 def test_no_dataset_at_all_is_an_error(tmp_path, monkeypatch):
@@ -203,16 +205,16 @@ def test_progress_with_time_left_on_a_terminal_only(monkeypatch):
     monkeypatch.setenv("COLUMNS", "120")
     now = [0.0]
     monkeypatch.setattr(verb, "Progress", partial(verb.Progress, get_time=lambda: now[0]))
-    quiet, terminal = io.StringIO(), Terminal()
-    for stream in (quiet, terminal):
+    quiet, hushed, terminal = io.StringIO(), Terminal(), Terminal()
+    for stream in (quiet, hushed, terminal):
         monkeypatch.setattr(sys, "stderr", stream)
-        with verb._progress(units) as done:
+        with verb._progress(units, stream is hushed) as done:
             done(units[0], 0)  # done before: three are left
             now[0] += 100
             done(units[1], 7)
             done(units[2], 0)  # done by another process: one is left
             now[0] += 30
-    assert quiet.getvalue() == ""
+    assert quiet.getvalue() == hushed.getvalue() == ""
     last = re.sub(r"\x1b\[[0-9;?]*\w", "", terminal.getvalue()).strip().splitlines()[-1]
     assert "haberman, seed 1 done" in last
     assert last.endswith("50% 0:02:10 0:01:10 left")

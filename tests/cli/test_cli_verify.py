@@ -47,6 +47,37 @@ def test_record_model_and_data(folder):
         assert f"ok    {what}:" in result.output
 
 
+def test_what_is_taken_on_trust_is_counted(folder):
+    found = [json.loads(run(app, [*line, "--json"]).stdout) for line in (everything(folder)[:2], everything(folder))]
+    for line, record in zip((everything(folder)[:2], everything(folder)), found, strict=True):
+        trusted = sum(check["on_trust"] for check in record["checks"])
+        assert record["taken_on_trust"] == trusted > 0
+        shown = run(app, line).output
+        assert sum(text.startswith("TRUST ") for text in shown.splitlines()) == trusted
+        made = len(record["checks"]) - trusted
+        assert f"All {made} checks passed; {trusted} things are taken on trust." in shown
+    assert found[0]["taken_on_trust"] > found[1]["taken_on_trust"]
+
+
+def test_fitting_again_leaves_less_to_trust(folder):
+    before, after = (json.loads(run(app, [*everything(folder), *more, "--json"]).stdout) for more in ([], ["--refit"]))
+    assert after["verified"]
+    assert after["taken_on_trust"] < before["taken_on_trust"]
+    result = run(app, ["verify", str(folder / "m.certivote"), "--refit"])
+    assert result.exit_code == 1
+    assert "--refit: give --data and --target" in result.stderr
+
+
+def test_another_file_with_the_same_rows_is_noticed(folder, tmp_path):
+    other = tmp_path / "data.csv"
+    other.write_text((folder / "data.csv").read_text() + "\n")
+    result = run(app, [*everything(folder)[:-3], str(other), "--target", "state"])
+    assert result.exit_code == 1
+    assert [text.split(":")[0] for text in result.output.splitlines() if text.startswith("FAIL")] == [
+        "FAIL  digest of the file"
+    ]
+
+
 def test_the_model_predicts(folder):
     model = load(folder / "m.certivote")
     assert set(model.predict(pd.DataFrame(np.zeros((2, 3)), columns=["a", "b", "c"]))) <= {"ill", "well"}

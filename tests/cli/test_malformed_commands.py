@@ -18,8 +18,8 @@ from certivote import CertifiedVoteClassifier
 from certivote.cli import app
 from certivote.io import TableError, read_table
 
-COMMANDS = settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
-TEXTS = settings(max_examples=600, deadline=None, suppress_health_check=list(HealthCheck))
+COMMANDS = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+TEXTS = settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def run(*arguments):
@@ -59,16 +59,19 @@ values = st.one_of(
     words,
     st.integers().map(str),
     st.floats().map(str),
-    st.sampled_from(["", "auto", "single", "3", "0", "-1", "1e400", "nan", "inf", "species", "--", "-o"]),
+    st.sampled_from(
+        ["", "auto", "single", "3", "0", "-1", "1e400", "nan", "inf", "species", "--", "-o", ";", ",", "latin-1"]
+    ),
 )
 SHARED = ["--target", "--method", "--voters", "--split", "--loss", "--delta", "--family", "--prior", "--drop", "--seed"]
+TABLE = ["--sep", "--decimal", "--encoding"]
 LEARNING = ["--solver", "--train-share", "--tau", "--renyi-order", "--n-draws", "--constant"]
 OPTIONS = {
-    "fit": [*SHARED, *LEARNING, "--out", "--model", "--nonsense"],
-    "compare": SHARED,
-    "predict": ["--out", "-o"],
-    "verify": ["--model", "--data", "--target"],
-    "report": ["--out", "--data", "--target", "--title"],
+    "fit": [*SHARED, *LEARNING, *TABLE, "--out", "--model", "--nonsense"],
+    "compare": [*SHARED, *TABLE],
+    "predict": [*TABLE, "--out", "-o", "--trust"],
+    "verify": [*TABLE, "--model", "--data", "--target", "--trust"],
+    "report": [*TABLE, "--out", "--data", "--target", "--title", "--trust"],
     "bound": ["--errors", "--n", "--rate", "--delta", "--penalty", "--renyi-order", "--target"],
 }
 BASE = {
@@ -114,7 +117,7 @@ tables = st.one_of(
         lambda rows: "\n".join(["a,b,y", *(",".join(row) for row in rows)]).encode("utf-8")
     ),
     st.lists(st.lists(cells, max_size=4), max_size=6).map(
-        lambda rows: "\n".join(",".join(row) for row in rows).encode("utf-8")
+        lambda rows: "\n".join(";".join(row) for row in rows).encode("utf-16")
     ),
     st.binary(max_size=60),
 )

@@ -24,6 +24,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
@@ -56,11 +57,14 @@ app.command(
         "fit patients.csv --target outcome",
         "fit patients.parquet --target outcome --drop patient_id --out certificate.json --model patients.certivote",
         "fit patients.csv --target outcome --method dis-b --voters forest --delta 0.01 --json",
+        "fit patienten.csv --target befund --sep ';' --decimal , --encoding latin-1",
     )
 )(fit)
 app.command(
     epilog=_examples(
-        "predict patients.certivote new.csv -o answers.csv", "predict patients.certivote new.parquet | head"
+        "predict patients.certivote new.csv -o answers.csv",
+        "predict patients.certivote new.csv -o answers.csv --strict",
+        "predict patients.certivote - < new.csv | head",
     )
 )(predict)
 app.command(
@@ -73,6 +77,7 @@ app.command(
         "verify certificate.json",
         "verify patients.certivote --data patients.csv --target outcome",
         "verify certificate.json --model patients.certivote --data patients.csv --target outcome",
+        "verify patients.certivote --data patients.csv --target outcome --refit",
     )
 )(verify)
 app.command(

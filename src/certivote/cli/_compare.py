@@ -5,21 +5,19 @@ from typing import Annotated, Any
 
 import typer
 
+from certivote.cli._inputs import Data, DecimalMark, Drop, Encoding, Separator, Target, on_table, table_file
+from certivote.cli._outputs import check_files
 from certivote.cli._shared import (
     AsJson,
     ComparedPrior,
     ComparedVoters,
-    Data,
     Delta,
-    Drop,
     Family,
     Loss,
     Seed,
     Solver,
     Split,
-    Target,
     name_option,
-    on_table,
     table_voters,
 )
 from certivote.pipeline import compare as compare_methods
@@ -33,6 +31,9 @@ def compare(
     data: Data,
     target: Target,
     drop: Drop = None,
+    sep: Separator = None,
+    decimal: DecimalMark = None,
+    encoding: Encoding = None,
     method: Annotated[
         list[str] | None,
         name_option(
@@ -54,8 +55,13 @@ def compare(
     solver: Solver = "lbfgs",
     seed: Seed = 0,
     as_json: AsJson = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Print nothing but errors and the comparison: no warnings.")
+    ] = False,
 ) -> None:
     """Fit several methods to one split of a table and print their certificates side by side."""
+    file = table_file(data, sep, decimal, encoding)
+    check_files({"DATA": data}, {})
     parameters: dict[str, Any] = {
         "voters": table_voters(voters, "dis-r"),
         "split": split,
@@ -65,9 +71,11 @@ def compare(
         "prior": prior,
         "solver": solver,
         "random_state": seed,
-        "verbose": True,
+        "verbose": not quiet,
     }
-    table = on_table(data, target, drop, lambda X, y: compare_methods(X, y, method or None, joint=joint, **parameters))
+    table, _ = on_table(
+        file, target, drop, quiet, lambda X, y: compare_methods(X, y, method or None, joint=joint, **parameters)
+    )
     if not as_json:
         typer.echo(comparison_text(table))
         return

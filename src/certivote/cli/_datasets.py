@@ -4,6 +4,7 @@ import json
 import sys
 import textwrap
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from certivote.cli._download_bar import download_bar
-from certivote.cli._shared import AsJson, DataFolder, check_dataset, complain, fail, quieten_pooch
+from certivote.cli._shared import AsJson, DataFolder, Quiet, check_dataset, complain, fail, quieten_pooch, say
 from certivote.datasets import DATASETS, DatasetUnavailable, Entry, fetch, locate
 from certivote.present import text_table
 
@@ -47,6 +48,7 @@ def fetch_several(
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Fetch every dataset.")] = False,
     data: DataFolder = None,
+    quiet: Quiet = False,
 ) -> None:
     """Download what is missing, check every row, and say where each dataset is."""
     if bool(names) == everything:
@@ -59,7 +61,9 @@ def fetch_several(
     failed = False
     for name in chosen:
         try:
-            typer.echo(_fetch_one(DATASETS[name], data))
+            found = _fetch_one(DATASETS[name], data, quiet)
+            if not quiet:
+                say(found)
         except (DatasetUnavailable, ValueError) as error:
             complain(" ".join(str(error).split()))
             failed = True
@@ -79,11 +83,11 @@ def show_info(
     typer.echo(_json(record) if as_json else _text(record))
 
 
-def _fetch_one(entry: Entry, data: Path | None) -> str:
+def _fetch_one(entry: Entry, data: Path | None, quiet: bool) -> str:
     """Where the dataset is, once it has been checked."""
     folder = locate(entry.name, data)
     if folder is None:
-        with download_bar(entry.name) as bar:
+        with nullcontext() if quiet else download_bar(entry.name) as bar:
             place = f"downloaded into {fetch(entry.name, data, progressbar=bar)}"  # which checks it
     else:
         place = f"found in {folder}"

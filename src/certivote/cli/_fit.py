@@ -1,29 +1,27 @@
 """``certivote fit``."""
 
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
+from certivote.cli._inputs import Data, DecimalMark, Drop, Encoding, Separator, Target, on_table, table_file
+from certivote.cli._outputs import check_files, is_standard_output, print_result, writing
 from certivote.cli._shared import (
     AsJson,
-    Data,
     Delta,
-    Drop,
     Family,
     Loss,
     MethodName,
     Prior,
+    Quiet,
     Seed,
     Solver,
     Split,
-    Target,
     TrainShare,
     Voters,
-    check_folder,
     fail,
-    on_table,
+    say,
     table_voters,
 )
 from certivote.estimator import CertifiedVoteClassifier
@@ -36,7 +34,10 @@ def fit(
     data: Data,
     target: Target,
     drop: Drop = None,
-    out: Annotated[Path | None, typer.Option(help="Where to write the certificate as JSON.")] = None,
+    sep: Separator = None,
+    decimal: DecimalMark = None,
+    encoding: Encoding = None,
+    out: Annotated[Path | None, typer.Option(help="Where to write the certificate as JSON; - prints it.")] = None,
     model: Annotated[Path | None, typer.Option(help="Where to write the classifier with its certificate.")] = None,
     method: MethodName = "auto",
     voters: Voters = "auto",
@@ -62,16 +63,17 @@ def fit(
     ] = "exact",
     seed: Seed = 0,
     as_json: AsJson = False,
+    quiet: Quiet = False,
 ) -> None:
     """Learn a vote from a table and print its certificate.
 
     The training rows alone decide what a column holds (numbers, dates or categories), which categories there are and
     what fills missing values, so that the certification rows stay unseen. All this is saved with the model.
     """
-    check_folder("--out", out)
-    check_folder("--model", model)
-    if model is not None and find_spec("skops") is None:
-        fail("--model: saving needs the package skops: install certivote[persist].")
+    file = table_file(data, sep, decimal, encoding)
+    if is_standard_output(model):
+        fail("--model: a classifier is no text to print; give the name of a file.")
+    check_files({"DATA": data}, {"--out": out, "--model": model})
     parameters: dict[str, Any] = {
         "method": method,
         "voters": table_voters(voters, method),
@@ -87,17 +89,24 @@ def fit(
         "n_draws": n_draws,
         "constant": constant,
         "random_state": seed,
-        "verbose": True,
+        "verbose": not quiet,
     }
-    clf = on_table(data, target, drop, lambda X, y: CertifiedVoteClassifier(**parameters).fit(X, y))
-    try:
-        if out is not None:
-            write_atomically(out, f"{clf.certificate_.to_json()}\n".encode())
-        if model is not None:
+    clf, digest = on_table(file, target, drop, quiet, lambda X, y: CertifiedVoteClassifier(**parameters).fit(X, y))
+    clf.certificate_ = clf.certificate_.with_source(file.name, digest)
+    record = f"{clf.certificate_.to_json()}\n"
+    as_json = as_json or is_standard_output(out)
+    if out is not None and not is_standard_output(out):
+        with writing("--out", out):
+            write_atomically(out, record.encode())
+    if model is not None:
+        with writing("--model", model):
             clf.save(model)
-    except OSError as error:
-        fail(str(error))
-    typer.echo(clf.certificate_.to_json() if as_json else f"{clf.certificate_}\n")
+    if as_json:
+        print_result(record)
+    if quiet:
+        return
+    if not as_json:
+        typer.echo(f"{clf.certificate_}\n")
     for what, path in (("Certificate", out), ("Classifier", model)):
-        if path is not None:
-            typer.echo(f"{what} written to {path}.", err=as_json)
+        if path is not None and not is_standard_output(path):
+            say(f"{what} written to {path}.", err=as_json)

@@ -1,18 +1,28 @@
 """``certivote predict``."""
 
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import typer
-from sklearn.pipeline import Pipeline
 
-from certivote.cli._shared import check_folder, fail
-from certivote.io import TableError, atomic_file, check_columns, column_names, is_parquet, load, stream_text
+from certivote.cli._inputs import DecimalMark, Encoding, Separator, Trust, table_file, warnings_as_lines
+from certivote.cli._outputs import check_files, is_standard_output, print_result, writing
+from certivote.cli._shared import Quiet, fail
+from certivote.cli._unread import UnreadValues, column_encoder
+from certivote.estimator import load
+from certivote.io import (
+    TableError,
+    TableFile,
+    atomic_file,
+    check_columns,
+    column_names,
+    is_parquet,
+    readable_columns,
+    stream_text,
+)
 from certivote.pipeline import progress
-from certivote.voters import ColumnEncoder, Preprocessed
 from certivote.voters.text_columns import as_number, coded
 from certivote.votes import plurality
 
@@ -25,72 +35,117 @@ _ADDED = ("certivote_label", "certivote_mass")
 
 def predict(
     model: Annotated[Path, typer.Argument(help="The classifier that `certivote fit --model` wrote.")],
-    data: Annotated[Path, typer.Argument(help="CSV (.csv, .csv.gz) or parquet file with the model's columns.")],
+    data: Annotated[
+        Path,
+        typer.Argument(help="CSV (.csv, .csv.gz) or parquet file with the model's columns; - is standard input."),
+    ],
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="CSV file to write.  [default: standard output]")
     ] = None,
+    strict: Annotated[
+        bool,
+        typer.Option("--strict", help="Refuse a table with values that the model cannot read; nothing is written."),
+    ] = False,
+    sep: Separator = None,
+    decimal: DecimalMark = None,
+    encoding: Encoding = None,
+    trust: Trust = None,
+    quiet: Quiet = False,
 ) -> None:
     """Label the rows of a table, and write it as CSV with two more columns.
 
     **certivote_label** is the answer, **certivote_mass** the share of the voters' weight behind it, from 0 to 1, which
     is not a probability. If the table has columns of these names already, the new ones get a number. All columns of the
-    table are kept as they are written. The model ignores columns that it does not know, and the order of the columns.
+    table are kept as they are written, with the same separator and decimal mark, in UTF-8. The model ignores columns
+    that it does not know, and the order of the columns.
 
-    Rows are read in chunks, so the table may be larger than memory. The output file appears only when it is complete.
+    Values that the model cannot read become missing values: text in a column of numbers, dates in another order,
+    categories that were not seen in training. How many there are in each column is said on standard error.
+
+    Rows are read in chunks, so the table may be larger than memory, unless it comes through a pipe. The output file
+    appears only when it is complete.
     """
-    check_folder("--out", out)
+    file = table_file(data, sep, decimal, encoding)
+    check_files({"MODEL": model, "DATA": data}, {"--out": out})
     if out is not None and (is_parquet(out) or out.suffix == ".gz"):
         fail(f"--out: the answers are written as plain CSV, so {out.name} would have a misleading name.")
     try:
-        classifier = load(model)
-        if classifier.hyper_posterior_ is not None:
-            fail(
-                f"{model}: {classifier.certificate_.method} certifies a random vote, which answers anew in every call, "
-                "so a file has no fixed answers; use the classifier in Python, or fit a method that certifies one vote."
-            )
-        answers = _answers(classifier, data)
-        if out is None:
-            for text in answers:
-                sys.stdout.write(text)
-        else:
-            with progress(True) as stage, atomic_file(out) as file:
-                tick = stage.begin(f"labelling, {_CHUNK:,} rows per step")
-                for text in answers:
-                    file.write(text.encode())
-                    tick()
+        with warnings_as_lines(quiet):
+            classifier = load(model, trusted=trust or ())
+            if classifier.hyper_posterior_ is not None:
+                fail(
+                    f"{model}: {classifier.certificate_.method} certifies a random vote, which answers anew in every "
+                    "call, so a file has no fixed answers; use the classifier in Python, or fit a method that "
+                    "certifies one vote."
+                )
+            if strict:
+                _check_all(classifier, file)
+            unread = UnreadValues(classifier)
+            _write(_answers(classifier, file, unread), out, quiet)
     except BrokenPipeError:
         raise  # who reads the answers has read enough: no message
     except (ImportError, OSError, ValueError) as error:
         fail(str(error))
+    if not quiet:
+        unread.complain(file)
 
 
-def _answers(classifier: Any, data: Path) -> Iterator[str]:
-    """The lines of the answer, some rows at a time."""
-    names = column_names(data)
-    features = _features(classifier, data, names)
-    added = [_free(name, names) for name in _ADDED]
-    first = True
-    for chunk in stream_text(data, _CHUNK):
-        rows = chunk.set_axis(names, axis=1)[features]
-        if not _reads_text(classifier):
-            rows = _numbers(rows, data)
+def _check_all(classifier: Any, file: TableFile) -> None:
+    """End with one line, if there is anything in the table that the model cannot read."""
+    unread = UnreadValues(classifier)
+    for _, rows in _rows(classifier, file):
+        unread.look_at(rows)
+    if found := unread.sentences():
+        fail(f"--strict: {file}: {'; '.join(found)}.")
+
+
+def _write(answers: Iterable[str], out: Path | None, quiet: bool) -> None:
+    if out is not None and not is_standard_output(out):
+        with writing("--out", out), progress(not quiet) as stage, atomic_file(out) as written:
+            tick = stage.begin(f"labelling, {_CHUNK:,} rows per step")
+            for text in answers:
+                written.write(text.encode())
+                tick()
+        return
+    for text in answers:
+        print_result(text)
+
+
+def _rows(classifier: Any, file: TableFile) -> Iterator[tuple[Any, Any]]:
+    """The table as it is written, some rows at a time, and their columns that the model knows."""
+    names = column_names(file)
+    features = _features(classifier, file, names)
+    for chunk in stream_text(file, _CHUNK):
+        yield chunk, readable_columns(file, chunk.set_axis(names, axis=1)[features])
+
+
+def _answers(classifier: Any, file: TableFile, unread: UnreadValues) -> Iterator[str]:
+    """The lines of the answer, some rows at a time; what cannot be read is counted on the way."""
+    added: list[str] = []
+    for chunk, rows in _rows(classifier, file):
+        first = not added
+        added = added or [_free(name, [column.strip() for column in chunk.columns]) for name in _ADDED]
+        if column_encoder(classifier) is None:
+            rows = _numbers(rows, file)
             if not hasattr(classifier, "feature_names_in_"):
                 rows = rows.to_numpy()
+        else:
+            unread.look_at(rows)
         masses = classifier.predict_proba(rows) if len(rows) else np.empty((0, len(classifier.classes_)))
         chunk[added[0]] = classifier.classes_[plurality(masses)]
         chunk[added[1]] = np.round(masses.max(axis=1), 6)
-        yield chunk.to_csv(index=False, header=first, lineterminator="\n")
-        first = False
+        style = {} if file.is_parquet else {"sep": file.separator, "decimal": file.decimal or "."}
+        yield chunk.to_csv(index=False, header=first, lineterminator="\n", **style)
 
 
-def _features(classifier: Any, data: Path, names: list[str]) -> list[str]:
+def _features(classifier: Any, file: TableFile, names: list[str]) -> list[str]:
     known = getattr(classifier, "feature_names_in_", None)
     if known is not None:
-        check_columns(data, known.tolist(), names)
+        check_columns(file, known.tolist(), names)
         return known.tolist()
     if len(names) != classifier.n_features_in_:
         raise TableError(
-            f"{data}: {len(names)} columns, but the model takes {classifier.n_features_in_}, and was fitted to columns "
+            f"{file}: {len(names)} columns, but the model takes {classifier.n_features_in_}, and was fitted to columns "
             "without names: give just these, in the same order."
         )
     return names
@@ -104,16 +159,7 @@ def _free(name: str, taken: Sequence[str]) -> str:
     return free
 
 
-def _reads_text(classifier: Any) -> bool:
-    """Whether the columns may come as text: the model was fitted to a file."""
-    voters = classifier.voter_set_
-    if not isinstance(voters, Preprocessed):
-        return False
-    first = voters.transformer[0] if isinstance(voters.transformer, Pipeline) else voters.transformer
-    return isinstance(first, ColumnEncoder)
-
-
-def _numbers(rows: Any, data: Path) -> Any:
+def _numbers(rows: Any, file: TableFile) -> Any:
     """Columns of numbers, for models that were fitted to numbers in Python."""
     columns = {}
     for name in rows.columns:
@@ -122,7 +168,7 @@ def _numbers(rows: Any, data: Path) -> Any:
         wrong = next((text for text, value in zip(texts, values, strict=True) if np.isnan(value)), None)
         if wrong is not None:
             raise TableError(
-                f"{data}: column {name!r} holds {wrong!r}, and this model was fitted to numbers; where it has "
+                f"{file}: column {name!r} holds {wrong!r}, and this model was fitted to numbers; where it has "
                 "preprocessing of its own, use it in Python."
             )
         columns[name] = np.append(values, np.nan)[codes]

@@ -4,7 +4,7 @@ import importlib.util
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -23,7 +23,8 @@ from rich.progress import (
 from rich.text import Text
 
 from certivote.cli._download_bar import download_bar
-from certivote.cli._shared import DataFolder, check_dataset, complain, fail, quieten_pooch
+from certivote.cli._outputs import check_folder
+from certivote.cli._shared import DataFolder, Quiet, check_dataset, complain, fail, quieten_pooch, say, suggestion
 from certivote.datasets import DATASETS, DatasetUnavailable, fetch, locate
 
 if TYPE_CHECKING:
@@ -71,6 +72,7 @@ def reproduce(
     certificates: Annotated[
         bool, typer.Option("--certificates", help="Keep the certificate of every run that is done now, as JSON.")
     ] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Run the paper's experiments, and set the published figures beside the measured ones.
 
@@ -84,11 +86,14 @@ def reproduce(
 
     _check("--protocol", protocol, experiments.PROTOCOLS)
     _check("--method", method, experiments.PAPER_METHODS)
+    check_folder("--out", out)
+    if data is not None and out.exists() and out.samefile(data):
+        fail(f"--out: {out} is the folder of the data files; give results one of their own.")
     try:
         if not tables:
-            names = _available(dataset, data)
+            names = _available(dataset, data, quiet)
             units = experiments.plan_units(protocol or ["fast"], names, repeats, seed)
-            with _progress(units) as done:
+            with _progress(units, quiet) as done:
                 missing = experiments.reproduce(
                     units,
                     method or experiments.PAPER_METHODS,
@@ -98,7 +103,7 @@ def reproduce(
                     certificates=certificates,
                     done=done,
                 )
-            if missing:
+            if missing and not quiet:
                 complain(f"{missing} runs are left to another process that works on {out}.")
         written = experiments.write_results(out)
     except (ValueError, OSError) as error:
@@ -112,17 +117,17 @@ def reproduce(
         fail(f"interrupted; finished runs are in {out / 'runs.csv'}, and the same command goes on from there.")
     if not written:
         fail(f"--tables: there are no finished runs in {out}.")
-    for path in written:
-        typer.echo(path)
+    for path in () if quiet else written:
+        say(str(path))
 
 
 def _check(option: str, given: Iterable[str] | None, allowed: Iterable[str]) -> None:
     for name in given or ():
         if name not in allowed:
-            fail(f"{option}: there is no {name!r}; there are {', '.join(allowed)}.")
+            fail(f"{option}: there is no {name!r}; there are {', '.join(allowed)}.{suggestion(name, allowed)}")
 
 
-def _available(chosen: Sequence[str] | None, data: Path | None) -> list[str]:
+def _available(chosen: Sequence[str] | None, data: Path | None, quiet: bool) -> list[str]:
     """The datasets to run; one that was asked for must be there, others are left out with a line."""
     for name in chosen or ():
         check_dataset(name, "--dataset")
@@ -131,20 +136,23 @@ def _available(chosen: Sequence[str] | None, data: Path | None) -> list[str]:
     for name in dict.fromkeys(chosen or DATASETS):
         try:
             if locate(name, data) is None:
-                with download_bar(name) as bar:
+                with nullcontext() if quiet else download_bar(name) as bar:
                     fetch(name, data, progressbar=bar)
             found.append(name)
         except DatasetUnavailable as error:
-            (fail if chosen else complain)(str(error))
+            if chosen:
+                fail(str(error))
+            if not quiet:
+                complain(str(error))
     if not found:
         fail("none of the datasets is available.")
     return found
 
 
 @contextmanager
-def _progress(units: Sequence["Unit"]) -> Iterator[Callable[["Unit", int], None]]:
+def _progress(units: Sequence["Unit"], quiet: bool) -> Iterator[Callable[["Unit", int], None]]:
     """A bar with the time left on a terminal, weighted by the rows of each unit; nothing elsewhere."""
-    if not sys.stderr.isatty():
+    if quiet or not sys.stderr.isatty():
         yield lambda unit, runs: None
         return
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn(), _TimeLeft())

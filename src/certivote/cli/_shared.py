@@ -1,23 +1,16 @@
-"""What several verbs share: options, how work on a file ends, and how a result is written."""
+"""What several verbs share: options of the learning verbs, names to choose from, and how a command ends."""
 
 import difflib
 import importlib
 import sys
-import warnings
-import zipfile
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, Literal, NoReturn
 
 import typer
-from joblib import parallel_config
-from sklearn.impute import SimpleImputer
-from sklearn.pipeline import make_pipeline
 
-from certivote.certificate import Certificate
 from certivote.datasets import DATASETS
-from certivote.io import TableError, column_names, load, read_table
 from certivote.pipeline import usual_voters
 from certivote.present import plain_text
 from certivote.theory.families import FAMILIES
@@ -28,29 +21,25 @@ __all__ = [
     "AsJson",
     "ComparedPrior",
     "ComparedVoters",
-    "Data",
     "DataFolder",
     "Delta",
-    "Drop",
     "Family",
     "Loss",
     "MethodName",
     "Prior",
+    "Quiet",
     "Seed",
     "Solver",
     "Split",
-    "Target",
     "TrainShare",
     "Voters",
     "check_dataset",
-    "check_folder",
     "complain",
     "fail",
     "name_option",
-    "on_table",
     "quieten_pooch",
-    "read_certificate",
-    "rows_for",
+    "say",
+    "suggestion",
     "table_voters",
 ]
 
@@ -78,7 +67,7 @@ def name_option(metavar: str, names: Callable[[], Iterable[str]], help: str) -> 
 
     def parse(text: str) -> str:
         if text not in names():
-            raise typer.BadParameter(f"{text!r} is not one of {', '.join(names())}.")
+            raise typer.BadParameter(f"{text!r} is not one of {', '.join(names())}.{suggestion(text, names())}")
         return text
 
     def complete(incomplete: str) -> list[str]:
@@ -115,32 +104,6 @@ Family = Annotated[
 ]
 
 
-def _complete_column(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Names of columns of the file that the line names already."""
-    # Before an option that still lacks its value, the file is a word that is not yet assigned to its parameter.
-    path = next((Path(word) for word in (ctx.params.get("data"), *ctx.args) if word), Path())
-    try:
-        return [name for name in column_names(path) if name.startswith(incomplete)]
-    except TableError:
-        return []
-
-
-Data = Annotated[
-    Path,
-    typer.Argument(
-        help="CSV file with a header line (.csv, .csv.gz), or parquet file. Columns may hold numbers, categories, ISO "
-        "dates and missing values (an empty cell, NA, NaN, null, none or ?)."
-    ),
-]
-Target = Annotated[str, typer.Option(help="Column that holds the classes.", autocompletion=_complete_column)]
-Drop = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="COLUMN",
-        help="Column to leave out, such as an identifier; repeat for several.",
-        autocompletion=_complete_column,
-    ),
-]
 Voters = Annotated[str, _voters_option("mixed with --method auto, otherwise forest")]
 ComparedVoters = Annotated[str, _voters_option("forest")]
 Split = Annotated[
@@ -190,71 +153,30 @@ DataFolder = Annotated[
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs to read.")]
+Quiet = Annotated[
+    bool,
+    typer.Option("--quiet", "-q", help="Print nothing but errors and what is asked for by --json or by - as a file."),
+]
 
 
 def table_voters(voters: str, method: str) -> Preprocessed:
     """Voters that read the columns of a table, whatever these hold; which is decided by the training rows."""
     name = usual_voters(method) if voters == "auto" else voters
-    encoder: Any = ColumnEncoder()
-    if name == "stumps":
-        # A stump needs a value.
-        encoder = make_pipeline(encoder, SimpleImputer(strategy="median", keep_empty_features=True))
-    return Preprocessed(encoder, name)
-
-
-def on_table(path: Path, target: str, drop: list[str] | None, work: Callable[[Any, Any], Any]) -> Any:
-    """Read the file and do the work on all processors.
-
-    Bad data and bad parameters end in one line; warnings are shown as lines too.
-    """
-    try:
-        read = read_table(path, target, drop or ())
-        with parallel_config("threading", n_jobs=-1), warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", UserWarning)
-            result = work(read.X, read.y)
-    except TableError as error:
-        fail(str(error))
-    except ValueError as error:
-        fail(f"{path}: {error}")
-    for warning in caught:
-        complain(f"warning: {warning.message}")
-    return result
-
-
-def read_certificate(path: Path) -> tuple[Certificate, Any]:
-    """The certificate in a file, and the model that comes with it, or None."""
-    if zipfile.is_zipfile(path):
-        model = load(path)
-        return model.certificate_, model
-    try:
-        return Certificate.from_json(path.read_text(encoding="utf-8")), None
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{path} is neither a certificate nor a model.") from error
-
-
-def rows_for(model: Any, data: Path, target: str) -> tuple[Any, Any]:
-    """The columns of a file that a model knows, and the classes."""
-    names = getattr(model, "feature_names_in_", None)
-    if names is None:
-        read = read_table(data, target)
-        return read.X.to_numpy(), read.y
-    read = read_table(data, target, features=names.tolist())
-    return read.X, read.y
-
-
-def check_folder(option: str, path: Path | None) -> None:
-    """End before the work, if its result could not be written."""
-    if path is not None and not path.parent.is_dir():
-        fail(f"{option}: the folder {path.parent} does not exist.")
+    return Preprocessed(ColumnEncoder(fill=name == "stumps"), name)  # a stump needs a value
 
 
 def check_dataset(name: str, option: str = "NAME") -> None:
     """End with the near names and all names, if there is no dataset of that name."""
     if name in DATASETS:
         return
-    close = difflib.get_close_matches(name.lower(), DATASETS, cutoff=0.5)
-    hint = f" Did you mean {' or '.join(close)}?" if close else ""
-    fail(f"{option}: there is no dataset {name!r}.{hint} There are {', '.join(sorted(DATASETS))}.")
+    near = suggestion(name, DATASETS)
+    fail(f"{option}: there is no dataset {name!r}.{near} There are {', '.join(sorted(DATASETS))}.")
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """A sentence with the names that may be meant; empty if none is near."""
+    close = difflib.get_close_matches(name.lower(), list(known), cutoff=0.5)
+    return f" Did you mean {' or '.join(close)}?" if close else ""
 
 
 def quieten_pooch() -> None:
@@ -263,9 +185,14 @@ def quieten_pooch() -> None:
         importlib.import_module("pooch").get_logger().setLevel("ERROR")
 
 
+def say(message: str, err: bool = False) -> None:
+    """A line; what cannot be printed, such as a file may bring, is written as an escape."""
+    typer.echo(plain_text(message), err=err)
+
+
 def complain(message: str) -> None:
-    """A line on standard error; what cannot be printed, such as a file may bring, is written as an escape."""
-    typer.echo(f"certivote: {plain_text(message)}", err=True)
+    """A line on standard error."""
+    say(f"certivote: {message}", err=True)
 
 
 def fail(message: str) -> NoReturn:

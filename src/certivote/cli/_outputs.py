@@ -1,0 +1,114 @@
+"""Where results go: looked at before the work, so that nothing is lost by a name, and nothing is done in vain."""
+
+import os
+import re
+import stat
+import sys
+import unicodedata
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import typer
+
+from certivote.cli._shared import fail
+from certivote.io import check_writable
+from certivote.present import plain_text
+
+__all__ = ["check_files", "check_folder", "is_standard_output", "print_result", "writing"]
+
+_OUTPUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
+_Identity = tuple[int, int]
+"""Device and number: the same for all names of a file."""
+
+
+def is_standard_output(path: Path | None) -> bool:
+    """Whether a path stands for it."""
+    return str(path) in _OUTPUT
+
+
+def check_files(inputs: Mapping[str, Path | None], outputs: Mapping[str, Path | None]) -> None:
+    """End before the work, if a result could not be written, or would replace what is read or another result.
+
+    Parameters
+    ----------
+    inputs, outputs : mapping of str to path or None
+        By the option or argument that named them. ``-`` is standard input and standard output.
+    """
+    read = {name: path for name, path in inputs.items() if path is not None}
+    written = {name: path for name, path in outputs.items() if path is not None and not is_standard_output(path)}
+    for name, path in written.items():
+        try:
+            check_writable(path)
+        except OSError as error:
+            fail(f"{name}: {error.filename}: {error.strerror}.")
+    printed = _identity_of_open(1)
+    sources = {name: _identity_of_open(0) if str(path) == "-" else _identity(path) for name, path in read.items()}
+    for name, source in sources.items():
+        if source is None:
+            continue
+        if source == printed:
+            fail(f"standard output goes to {read[name]}, which is what {name} reads; print to another file.")
+        for other, path in written.items():
+            if _identity(path) == source:
+                fail(f"{other}: {path} is what {name} reads, and would be replaced; give another name.")
+    _check_apart(written)
+
+
+def _check_apart(written: Mapping[str, Path]) -> None:
+    seen: dict[object, str] = {}
+    for name, path in written.items():
+        if path.exists() and stat.S_ISCHR(path.stat().st_mode):
+            continue  # a device takes several results
+        # Where there is no file yet: many file systems take names that differ in case for one.
+        spelled = unicodedata.normalize("NFC", os.path.realpath(path)).casefold()
+        for place in (spelled, _identity(path)):
+            if place is not None and place in seen:
+                first = seen[place]
+                fail(f"{first}, {name}: {written[first]} and {path} are one file; give each result a name of its own.")
+            seen[place] = name
+
+
+def _identity(path: Path) -> _Identity | None:
+    with suppress(OSError):
+        found = path.stat()
+        if stat.S_ISREG(found.st_mode) or stat.S_ISFIFO(found.st_mode):
+            return found.st_dev, found.st_ino
+    return None
+
+
+def _identity_of_open(number: int) -> _Identity | None:
+    """That of a file which the shell has opened for standard input or output; None for terminals and pipes."""
+    with suppress(OSError):
+        found = os.fstat(number)
+        if stat.S_ISREG(found.st_mode):
+            return found.st_dev, found.st_ino
+    return None
+
+
+def check_folder(option: str, folder: Path) -> None:
+    """End before the work, if a folder for results cannot be written to, or made."""
+    place = next(place for place in (folder, *folder.resolve().parents) if place.exists())
+    if not place.is_dir():
+        fail(f"{option}: {place}: this is a file, and a folder is wanted.")
+    if not os.access(place, os.W_OK | os.X_OK):
+        fail(f"{option}: {place}: the folder may not be written to.")
+
+
+def print_result(text: str) -> None:
+    """Print a result as it is, in UTF-8; on a terminal, without what could move its cursor."""
+    if sys.stdout.isatty():
+        typer.echo(re.sub(r"[^\n\t]+", lambda part: plain_text(part[0]), text), nl=False)
+    else:
+        typer.echo(text.encode(), nl=False)
+
+
+@contextmanager
+def writing(option: str, path: Path) -> Iterator[None]:
+    """End with a line that names the file, if the block cannot write it after all."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise  # who reads it has read enough: no message
+    except OSError as error:
+        fail(f"{option}: {path}: {error.strerror or error}.")
