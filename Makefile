@@ -1,11 +1,12 @@
-# Set-up and checks. `make demo` and `make test` need Python 3.11+ and nothing else.
+# Set-up and checks. `make demo`, `make test` and `make test-lowest` need Python 3.11+ and nothing else.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+LOWEST := build/lowest
 # Two test processes on two cores: more threads in each would only wait for one another.
-PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
+ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
-.PHONY: demo test browser lint format derived docs validity proof-gap benchmarks tightness reproduce clean
+.PHONY: demo test test-lowest compat browser lint format derived docs validity attacks proof-gap benchmarks tightness reproduce clean
 
 $(VENV)/.core: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -25,7 +26,24 @@ demo: $(VENV)/.core
 	$(BIN)/python examples/demo.py
 
 test: lint browser
-	$(PYTEST)
+	$(ONE_THREAD) $(BIN)/python -m pytest -n 2
+
+$(LOWEST)/.installed: pyproject.toml tests/lowest.py
+	rm -rf $(LOWEST)
+	$(PYTHON) -m venv $(LOWEST)
+	$(PYTHON) tests/lowest.py pyproject.toml > $(LOWEST)/constraints.txt
+	$(LOWEST)/bin/python -m pip install --quiet --constraint $(LOWEST)/constraints.txt --editable '.[test]'
+	touch $@
+
+# What depends on other packages, in an environment of its own with the lowest versions that pyproject.toml declares.
+test-lowest: $(LOWEST)/.installed
+	$(ONE_THREAD) $(LOWEST)/bin/python -m pytest -n 2 tests/cli tests/io tests/pipeline tests/present tests/verify \
+	tests/voters tests/test_common.py tests/test_estimator.py
+
+# Models written with scikit-learn 1.6, 1.7, 1.8 and the newest, each opened with all of them and as on other processors:
+# benchmarks/results/compat.csv, and its table. The environments are made in build/compat.
+compat: $(VENV)/.dev
+	$(BIN)/python tests/compat/all_pairs.py
 
 # For the test that opens the report: installed where it is absent and that is possible; otherwise the test is skipped.
 browser:
@@ -53,9 +71,14 @@ docs: derived
 	@echo "The site is docs/_build/html/index.html."
 
 # Simulations in which the truth is known and violations of the guarantee are counted, in benchmarks/results/validity.csv
-# and on the page docs/validity.md. It goes on where it was interrupted, and starts over when the code has changed.
+# and on the page docs/validity.md. It goes on where it was interrupted. When the code has changed, a tenth of every case
+# is repeated: if all of it is as recorded, the other counts stand; if not, or with ANEW=1, all is counted anew.
 validity: $(VENV)/.dev
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/validity/run.py --jobs 2
+	$(ONE_THREAD) $(BIN)/python tests/validity/run.py --jobs 2 $(if $(ANEW),--anew)
+
+# All forged certificates and changed model files, of which the tests try a part in every run.
+attacks: $(VENV)/.dev
+	CERTIVOTE_ALL_ATTACKS=1 $(ONE_THREAD) $(BIN)/python -m pytest -n 2 tests/verify/test_forgeries.py tests/io/test_model_attacks.py
 
 # How far reported bounds are above the proven ones, over 10,000 random certificates.
 proof-gap: $(VENV)/.dev

@@ -19,7 +19,7 @@ import typer
 from flint import arb, ctx, fmpq
 from rich.progress import track
 
-from certivote.certificate import SCHEMA_VERSION, Certificate, PartRecord, Payment
+from certivote.certificate import SCHEMA_VERSION, Certificate, PartRecord, Payment, Provenance
 from certivote.maths.occam import PriceList
 from certivote.theory import bounds
 from certivote.theory.families import FAMILIES, Family
@@ -129,6 +129,8 @@ def random_certificate(rng: np.random.Generator) -> Certificate:
         by_class=(),
         remarks=(),
         assumptions=(),
+        provenance=Provenance(),
+        made_in_schema=SCHEMA_VERSION,
     )
 
 
@@ -174,6 +176,9 @@ def _random_part(case: _Case, rng: np.random.Generator) -> tuple[PartRecord, Acc
         duplicates_of_training_rows=0,
         holdout_errors=0,
         holdout_bound=1.0,
+        majority_class="",
+        majority_errors=0,
+        majority_bound=1.0,
     )
     return record, Account(evidence.risks, penalty, n, paid)
 

@@ -18,7 +18,7 @@ from certivote.theory.theorems import Ratio
 from certivote.voters import VOTERS, Forest, VoterSet
 from certivote.votes import build_votes
 
-X, y = load_breast_cancer(return_X_y=True)
+X, y = (array[:250] for array in load_breast_cancer(return_X_y=True))
 
 
 @pytest.fixture

@@ -237,7 +237,6 @@ def test_families_are_not_asked_for_by_name():
         ("estimator.py", "__init__", "dirichlet", True),
         ("cli/_fit.py", "fit", "dirichlet", True),
         ("cli/_compare.py", "compare", "dirichlet", True),
-        ("io/_models.py", "_complete", "dirichlet", False),
     }
 
 

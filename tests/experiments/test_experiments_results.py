@@ -121,7 +121,7 @@ def some_runs(protocol="fast", names=("haberman", "adult", "mnist"), repeats=2):
     ]
 
 
-@pytest.mark.filterwarnings("error")
+@pytest.mark.filterwarnings("error::UserWarning", "error::RuntimeWarning")
 def test_a_dataset_without_published_figures_has_none(tmp_path, monkeypatch):
     pytest.importorskip("matplotlib", reason="figures need matplotlib: install certivote[reproduce]")
     monkeypatch.setitem(DATASETS, "new", replace(DATASETS["haberman"], name="new"))
@@ -163,7 +163,7 @@ def test_figures_are_drawn_and_drawn_the_same_again(tmp_path):
     assert ">pendigits<" not in errors + times
 
 
-@pytest.mark.filterwarnings("error")
+@pytest.mark.filterwarnings("error::UserWarning", "error::RuntimeWarning")
 def test_figures_of_very_little(tmp_path):
     pytest.importorskip("matplotlib", reason="figures need matplotlib: install certivote[reproduce]")
     write_figures([made_run(method="fo"), made_run(protocol="paper", dataset="adult")], "fast", tmp_path)

@@ -99,7 +99,7 @@ def assert_relations(population):
     return diverse
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=100)
 @given(populations())
 def test_relations_of_the_surrogates_for_two_classes(population):
     if population.gibbs > Fraction(1, 2):
@@ -109,7 +109,7 @@ def test_relations_of_the_surrogates_for_two_classes(population):
     event(f"diverse: {assert_relations(population)}")
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=100)
 @given(st.integers(3, 5).flatmap(lambda n_classes: populations(n_classes)))
 def test_relations_of_the_half_weight_risk_for_more_classes(population):
     assume(population.gibbs < Fraction(1, 2))
@@ -117,7 +117,7 @@ def test_relations_of_the_half_weight_risk_for_more_classes(population):
     event(f"diverse: {assert_relations(population)}")
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=100)
 @given(st.integers(2, 4).flatmap(lambda n_classes: populations(n_classes)))
 def test_every_surrogate_is_above_the_risk_of_the_vote(population):
     risk = float(population.half_weight_risk)

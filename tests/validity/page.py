@@ -1,6 +1,6 @@
 """The page of a study: what was done, every row with its counts, and what they show."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 from exact import enumerated_rate, worst_failures
@@ -63,8 +63,8 @@ with it: that checks the simulation itself.
 """
 
 
-def write_page(source: str, sums: Totals, planned: int) -> str:
-    """The whole page as Markdown."""
+def write_page(source: str, sums: Totals, planned: int, counted_by: Mapping[str, int]) -> str:
+    """The whole page as Markdown; ``counted_by`` has the runs that each code has counted."""
     runs = sum(count.runs for count in sums.values())
     groups = {"honest": "honest", "adversarial": "adversarial", "control": "broken", "broken": "broken"}
     by_part: dict[str, Totals] = {part: {} for part in groups.values()}
@@ -75,6 +75,7 @@ def write_page(source: str, sums: Totals, planned: int) -> str:
         INTRO,
         f"Written from {runs:,} runs ({state}) in {len(sums):,} rows, {minutes(sums):.0f} minutes of one processor; "
         f"source digest `{source}`. The counts are in `benchmarks/results/validity.csv`.",
+        *carried_over(source, counted_by),
         "",
         "![Violation rates with 99 % intervals against delta](img/validity.svg)",
         "",
@@ -98,6 +99,20 @@ def write_page(source: str, sums: Totals, planned: int) -> str:
         *(line for part in ("honest", "adversarial") for line in by_method(by_part[part])),
     ]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def carried_over(source: str, counted_by: Mapping[str, int]) -> list[str]:
+    """A sentence on runs that were counted by other code than this, if there are any."""
+    others = {code: runs for code, runs in counted_by.items() if code != source}
+    if not others:
+        return []
+    runs = sum(counted_by.values())
+    names = " and ".join(f"`{code}` ({count:,})" for code, count in others.items())
+    return [
+        f"Of the {runs:,} runs, {runs - sum(others.values()):,} were counted by exactly this code; the others by code "
+        f"before it, {names}. This code gives the same results as recorded, digit for digit, on the part that was "
+        "repeated: at least a tenth of every row, another one at each change of the code."
+    ]
 
 
 def minutes(sums: Totals) -> float:

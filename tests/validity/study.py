@@ -1,22 +1,14 @@
-"""A study counts how often a bound is below the truth: cases to repeat, counts on disk, and what they show."""
+"""A study counts how often a bound is below the truth: cases to repeat, their counts, and what they show."""
 
-import csv
 import hashlib
-import io
-import os
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from functools import cache
-from pathlib import Path
 
-import joblib
 import numpy as np
-from digest import source_digest
 from scipy import stats
-
-from certivote.io import write_atomically
 
 CHUNKS = 10
 """The repetitions of a case are done and recorded in so many parts."""
@@ -107,103 +99,3 @@ def do_chunk(case: Case, chunk: int) -> list[tuple[Row, Count]]:
         bounds = sum(min(bound, 1.0) for bound, _ in pairs) + case.chunk - len(pairs)
         counts.append((row, Count(case.chunk, violations, bounds, sum(risk for _, risk in pairs), seconds)))
     return counts
-
-
-_META = [field.name for field in fields(Row)]
-_COUNTS = [field.name for field in fields(Count)]
-_HEADER = ["source", *_META, "chunk", *_COUNTS]
-Counts = dict[tuple[Row, int], Count]
-
-
-class CountStore:
-    """Counts of finished chunks in a CSV file, all of one source."""
-
-    def __init__(self, path: str | os.PathLike[str]):
-        self.path = Path(path)
-
-    def read(self) -> tuple[str, Counts]:
-        """The source, and the counts by row and chunk; a line that a crash cut off is left out."""
-        content = self.path.read_bytes() if self.path.exists() else b""
-        lines = list(csv.reader(io.StringIO(content[: content.rfind(b"\n") + 1].decode())))
-        if lines and lines[0] != _HEADER:
-            raise ValueError(f"{self.path} has other columns than this version writes; delete it or name another file.")
-        source = lines[-1][0] if len(lines) > 1 else ""
-        counts = {}
-        for _, *cells in (line for line in lines[1:] if line[0] == source):
-            row = Row(*(f.type(cell) for f, cell in zip(fields(Row), cells, strict=False)))
-            count = Count(*(f.type(cell) for f, cell in zip(fields(Count), cells[len(_META) + 1 :], strict=True)))
-            counts[row, int(cells[len(_META)])] = count
-        return source, counts
-
-    def begin(self, source: str) -> Counts:
-        """What is there of this source. What other code counted is no evidence about this one, and is dropped."""
-        found, counts = self.read()
-        kept = counts if found == source else {}
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        lines = [",".join(_HEADER) + "\n", *(self._line(source, *key, count) for key, count in kept.items())]
-        write_atomically(self.path, "".join(lines).encode())
-        return kept
-
-    def append(self, source: str, chunk: int, counts: Iterable[tuple[Row, Count]]) -> None:
-        with open(self.path, "a", newline="", encoding="utf-8") as file:
-            file.write("".join(self._line(source, row, chunk, count) for row, count in counts))
-
-    @staticmethod
-    def _line(source: str, row: Row, chunk: int, count: Count) -> str:
-        text = io.StringIO()
-        numbers = [round(value, 4) if isinstance(value, float) else value for value in asdict(count).values()]
-        csv.writer(text, lineterminator="\n").writerow([source, *asdict(row).values(), chunk, *numbers])
-        return text.getvalue()
-
-
-def totals(counts: Counts) -> dict[Row, Count]:
-    """The counts of all chunks of each row."""
-    sums: dict[Row, Count] = {}
-    for (row, _), count in counts.items():
-        sums[row] = sums[row] + count if row in sums else count
-    return sums
-
-
-def missing(cases: Sequence[Case], scale: float, counts: Counts) -> list[tuple[int, int]]:
-    """Numbers of case and chunk that are still to do, whole rounds of all cases first."""
-    todo = [
-        (chunk, number)
-        for number, case in enumerate(cases)
-        for chunk in range(max(1, round(scale * CHUNKS)))
-        if any((row, chunk) not in counts for row in case.rows)
-    ]
-    return [(number, chunk) for chunk, number in sorted(todo)]
-
-
-def forecast(cases: Sequence[Case], scale: float, counts: Counts) -> float:
-    """Processor seconds that the missing chunks will take, if each case has been measured by one chunk at least."""
-    sums = totals(counts)
-    todo = [cases[number] for number, _ in missing(cases, scale, counts)]
-    return sum(case.chunk * sums[row].seconds / sums[row].runs for case in todo for row in case.rows)
-
-
-def run_study(
-    cases: Sequence[Case],
-    store: CountStore,
-    scale: float = 1.0,
-    jobs: int = 1,
-    rebuild: Callable[[], Sequence[Case]] | None = None,
-) -> Iterator[tuple[int, int]]:
-    """Do the missing chunks, record each as it finishes, and say after each how many are done of how many.
-
-    With several jobs, processes of their own find the cases by calling ``rebuild``.
-    """
-    source = source_digest()
-    todo = missing(cases, scale, store.begin(source))
-    if jobs == 1 or rebuild is None:
-        results = ((chunk, do_chunk(cases[number], chunk)) for number, chunk in todo)
-    else:
-        work = (joblib.delayed(_elsewhere)(rebuild, number, chunk) for number, chunk in todo)
-        results = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(work)
-    for done, (chunk, counts) in enumerate(results, 1):
-        store.append(source, chunk, counts)
-        yield done, len(todo)
-
-
-def _elsewhere(rebuild: Callable[[], Sequence[Case]], number: int, chunk: int) -> tuple[int, list[tuple[Row, Count]]]:
-    return chunk, do_chunk(rebuild()[number], chunk)

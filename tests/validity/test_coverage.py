@@ -33,8 +33,9 @@ def honest(method, split):
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("split", VOTERS)
 def test_a_certificate_fails_at_most_as_often_as_promised(method, split):
-    violations = count_violations(25, 40, 0.3, 1, honest(method, split))
-    assert is_at_most(violations, 25, DELTA)
+    # A look at each; the study counts what the page on validity shows.
+    violations = count_violations(12, 40, 0.3, 1, honest(method, split))
+    assert is_at_most(violations, 12, DELTA)
 
 
 @pytest.mark.parametrize("method", ["dis-r", "smv-exact", "holdout"])
@@ -43,8 +44,8 @@ def test_voters_trained_on_the_certification_rows_are_caught(method):
         voters = [DecisionTreeClassifier(random_state=k).fit(X, y) for k in range(3)]
         return fit(X, y, seed, method=method, voters=voters, split="none", delta=DELTA, prior=0.5)
 
-    violations = count_violations(60, 40, 0.5, 4, careless)
-    assert not is_at_most(violations, 60, DELTA)
+    violations = count_violations(20, 40, 0.5, 4, careless)
+    assert not is_at_most(violations, 20, DELTA)
 
 
 def test_a_forgotten_confidence_is_caught(monkeypatch):
@@ -71,10 +72,10 @@ def drawn_bound(world, n, delta, draws, rng):
     return min(outcomes)
 
 
-@pytest.mark.parametrize(("draws", "holds"), [(1, True), (500, False)])
+@pytest.mark.parametrize(("draws", "holds"), [(1, True), (200, False)])
 def test_choosing_the_best_of_many_draws_for_free_is_caught(draws, holds):
     rng = np.random.default_rng(3)
     world = grid_world(0.5, rng)
-    outcomes = [drawn_bound(world, 20, 0.05, draws, rng) for _ in range(40)]
+    outcomes = [drawn_bound(world, 8, DELTA, draws, rng) for _ in range(20)]
     violations = sum(risk > bound for bound, risk in outcomes)
-    assert is_at_most(violations, 40, 0.05) is holds
+    assert is_at_most(violations, 20, DELTA) is holds

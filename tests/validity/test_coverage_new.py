@@ -33,8 +33,8 @@ def rows_for(name):
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("name", SETTINGS)
 def test_a_certificate_fails_at_most_as_often_as_promised(name):
-    violations = count_violations(20, rows_for(name), 0.5, 1, honest(**SETTINGS[name]))
-    assert is_at_most(violations, 20, DELTA)
+    violations = count_violations(12, rows_for(name), 0.5, 1, honest(**SETTINGS[name]))
+    assert is_at_most(violations, 12, DELTA)
 
 
 # Planted bugs

@@ -82,7 +82,7 @@ def test_all_rooms_and_simulations_are_there_and_enter(monkeypatch):
     library, here = Path(certivote.__file__).parent, Path(module.__file__).parent
     assert all((library / room).is_dir() for room in ROOMS)
     assert all((library / name).is_file() for name in APART)
-    others = {"digest.py", "exact.py", "figure.py", "page.py", "planted.py", "run.py"}
+    others = {"counting.py", "digest.py", "exact.py", "figure.py", "page.py", "planted.py", "run.py", "store.py"}
     found = {path.name for path in here.glob("*.py") if not path.name.startswith("test_")}
     assert found == {*SIMULATIONS, *others}
     seen = []

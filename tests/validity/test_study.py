@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from adversaries import adversarial_cases
 from broken import broken_cases
+from counting import missing, run_study
 from digest import source_digest
 from exact import enumerated_rate, worst_failures
 from figure import write_figure
@@ -18,7 +19,8 @@ from page import complaints, write_page
 from plan import plan
 from planted import Forgetful
 from scipy import stats
-from study import CHUNKS, Case, Count, CountStore, Row, missing, run_study, totals, verdict
+from store import CountStore, Records, totals
+from study import CHUNKS, Case, Count, Row, verdict
 from worlds import grid_world, right_among_draws, right_in_the_mean
 
 from certivote import CertifiedVoteClassifier
@@ -40,7 +42,7 @@ def finished(cases, path, scale=1.0):
     store = CountStore(path)
     for _ in run_study(cases, store, scale):
         pass
-    return store.read()[1]
+    return store.read().counts
 
 
 def test_every_method_split_loss_constant_and_solver_is_in_the_plan():
@@ -106,7 +108,7 @@ def test_a_dropped_confidence_fails_the_study(tmp_path, monkeypatch):
     sums = totals(finished([one], tmp_path / "wrong.csv"))
     assert verdict(one.rows[0], sums[one.rows[0]]) == "FAILS"
     assert any("promised 0.2" in sentence for sentence in complaints(sums, complete=False))
-    assert "| FAILS |" in write_page("", sums, 200)
+    assert "| FAILS |" in write_page("", sums, 200, {})
 
 
 def test_a_simulation_that_disagrees_with_the_enumeration_is_seen():
@@ -139,7 +141,7 @@ def test_an_interrupted_study_goes_on_without_counting_twice(tmp_path):
             break
     with open(path, "a") as file:
         file.write("a line that was cut o")
-    assert len(CountStore(path).read()[1]) == 7
+    assert len(CountStore(path).read().counts) == 7
     resumed = finished(cases, path)
     assert without_time(resumed) == without_time(whole)
     assert totals(resumed)[cases[0].rows[0]].runs == 200
@@ -164,7 +166,7 @@ def test_counts_of_other_code_are_dropped(tmp_path):
     finished([coin(0.1)], path)
     path.write_text(path.read_text().replace(source_digest(), "0" * 12))
     assert CountStore(path).begin(source_digest()) == {}
-    assert CountStore(path).read() == ("", {})
+    assert CountStore(path).read() == Records()
 
 
 def test_a_file_with_other_columns_is_refused(tmp_path):
@@ -179,15 +181,17 @@ def test_processes_count_the_same(tmp_path):
     store = CountStore(tmp_path / "two.csv")
     for _ in run_study(cases, store, 0.01, 2, lambda: plan()[number:]):
         pass
-    assert without_time(store.read()[1]) == without_time(finished(cases, tmp_path / "one.csv", 0.01))
+    assert without_time(store.read().counts) == without_time(finished(cases, tmp_path / "one.csv", 0.01))
 
 
 def test_the_page_states_what_the_file_holds(tmp_path):
     cases = [coin(0.1), coin(0.9, "broken"), coin(0.1, "adversarial", 100), coin(0.05, "control")]
     finished(cases, tmp_path / "counts.csv")
-    source, counts = CountStore(tmp_path / "counts.csv").read()
-    text = write_page(source, totals(counts), planned=1000)
-    assert f"`{source}`" in text
+    records = CountStore(tmp_path / "counts.csv").read()
+    sums = totals(records.counts)
+    text = write_page(records.source, sums, 1000, records.runs_by_code())
+    assert f"source digest `{source_digest()}`" in text
+    assert "counted by exactly this code" not in text  # no other has counted anything
     assert "Written from 700 runs (of 1,000 planned: a smaller run, to be completed)" in text
     with open(tmp_path / "counts.csv", newline="") as file:
         lines = list(csv.DictReader(file))
@@ -199,17 +203,21 @@ def test_the_page_states_what_the_file_holds(tmp_path):
         assert re.search(
             rf"\| {row.setting} \| {row.world} \| 20 \| {runs} \| {violations} \|", text.replace("control: ", "")
         )
-    write_figure(totals(counts), tmp_path)
+    write_figure(sums, tmp_path)
     assert (tmp_path / "validity.svg").stat().st_size > 5000
     assert (tmp_path / "validity.png").stat().st_size > 5000
 
 
 def test_the_committed_counts_are_of_this_code(request):
-    source, counts = CountStore(request.config.rootpath / "benchmarks/results/validity.csv").read()
+    records = CountStore(request.config.rootpath / "benchmarks/results/validity.csv").read()
+    source = records.source
     remedy = "run `make validity`, and commit benchmarks/results/validity.csv."
     assert source == source_digest(), f"The counts are of other code ({source}) than this ({source_digest()}): {remedy}"
-    left = missing(plan(), 1.0, counts)
+    left = missing(plan(), 1.0, records.counts)
     assert not left, f"{len(left)} parts of the simulations are still to be counted: {remedy}"
+    repeated = {row for (row, _), code in records.counted_by.items() if code == source}
+    unseen = {row for row, _ in records.counts} - repeated
+    assert not unseen, f"{len(unseen)} rows stand for this code, which has counted no part of them: {remedy}"
 
 
 def test_both_promises_of_a_certificate_with_several_parts_are_checked():
