@@ -36,9 +36,10 @@ def rows(table):
 # Pipes ----------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("content", [PLAIN.encode(), gzip.compress(PLAIN.encode()), b"parquet"])
-def test_standard_input_is_read_once_and_whole(tmp_path, monkeypatch, content):
-    if content == b"parquet":
+@pytest.mark.parametrize("kind", ["plain", "packed", "parquet"])
+def test_standard_input_is_read_once_and_whole(tmp_path, monkeypatch, kind):
+    content = gzip.compress(PLAIN.encode()) if kind == "packed" else PLAIN.encode()
+    if kind == "parquet":
         frame = pd.DataFrame({"größe": [1.5, 2.25], "town": ["Köln", "Ulm"], "y": ["x", "z"]})
         frame.to_parquet(tmp_path / "t.parquet")
         content = (tmp_path / "t.parquet").read_bytes()
