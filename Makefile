@@ -76,9 +76,10 @@ docs: derived
 validity: $(VENV)/.dev
 	$(ONE_THREAD) $(BIN)/python tests/validity/run.py --jobs 2 $(if $(ANEW),--anew)
 
-# All forged certificates and changed model files, of which the tests try a part in every run.
+# All forged certificates, changed model files and malformed input, of which the tests try a part in every run.
 attacks: $(VENV)/.dev
-	CERTIVOTE_ALL_ATTACKS=1 $(ONE_THREAD) $(BIN)/python -m pytest -n 2 tests/verify/test_forgeries.py tests/io/test_model_attacks.py
+	CERTIVOTE_ALL_ATTACKS=1 $(ONE_THREAD) $(BIN)/python -m pytest -n 2 tests/verify/test_forgeries.py \
+	tests/io/test_model_attacks.py tests/io/test_malformed.py tests/cli/test_malformed_commands.py
 
 # How far reported bounds are above the proven ones, over 10,000 random certificates.
 proof-gap: $(VENV)/.dev

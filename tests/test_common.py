@@ -18,7 +18,6 @@ LIST = [DecisionTreeClassifier(max_depth=3), LogisticRegression()]
 @parametrize_with_checks(
     [
         CertifiedVoteClassifier(voters=SMALL),
-        CertifiedVoteClassifier(method="dis-r", voters=SMALL),
         CertifiedVoteClassifier(method="dis-v", voters=SMALL, split="cross", loss="half-weight", prior=0.5),
         # Not plurality: where it is simulated, each fit takes a second.
         CertifiedVoteClassifier(method="smv-exact", voters=SMALL, loss="half-weight", prior=0.5),
@@ -39,9 +38,7 @@ def test_scikit_learn_checks(estimator, check):
         "check_dtype_object",
         "check_estimators_pickle",
         "check_fit2d_1feature",
-        "check_fit2d_1sample",
         "check_fit_idempotent",
-        "check_n_features_in_after_fitting",
     ],
 )
 def test_some_scikit_learn_checks_of_the_default(name):

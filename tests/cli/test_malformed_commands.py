@@ -12,13 +12,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_iris
 from sklearn.tree import DecisionTreeClassifier
+from thorough import ALL
 from typer.testing import CliRunner
 
 from certivote import CertifiedVoteClassifier
 from certivote.cli import app
 from certivote.io import TableError, read_table
 
-COMMANDS = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+COMMANDS = settings(max_examples=120 if ALL else 30, deadline=None, suppress_health_check=list(HealthCheck))
 TEXTS = settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
 
 

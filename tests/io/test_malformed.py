@@ -1,6 +1,6 @@
 """Whatever a public entry point is given, it answers: by a result, or by an exception that says what is wrong.
 
-Ten tests of 600 cases and some of 150: more than 5,000 in a run.
+Ten tests of 600 cases and some of 150 with ``make attacks``: more than 5,000. A third of them in every run.
 """
 
 import json
@@ -17,6 +17,7 @@ from scipy import sparse
 from sklearn.datasets import load_iris
 from sklearn.dummy import DummyClassifier
 from sklearn.tree import DecisionTreeClassifier
+from thorough import ALL
 
 from certivote import Certificate, CertifiedVoteClassifier, compare, load, verify
 from certivote.maths.occam import PriceList
@@ -25,8 +26,8 @@ from certivote.theory.families import FAMILIES
 from certivote.theory.methods import METHODS
 from certivote.voters import Classifiers, Forest, Mixed, Stumps
 
-MANY = settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
-SOME = settings(max_examples=75, deadline=None, suppress_health_check=list(HealthCheck))
+MANY = settings(max_examples=600 if ALL else 200, deadline=None, suppress_health_check=list(HealthCheck))
+SOME = settings(max_examples=150 if ALL else 50, deadline=None, suppress_health_check=list(HealthCheck))
 TREES = [DecisionTreeClassifier(max_depth=depth) for depth in (1, 2, None)]
 
 
