@@ -260,6 +260,15 @@ def test_a_certificate_from_standard_input(folder):
     assert "standard input is the certificate already" in result.stderr
 
 
+@pytest.mark.parametrize("verb", ["verify", "report"])
+def test_a_device_without_end_is_no_certificate(verb, folder, monkeypatch):
+    monkeypatch.setattr(importlib.import_module("certivote.cli._inputs"), "_LONGEST", 1000)
+    result = run(verb, "/dev/zero", *(("-o", "r.html") if verb == "report" else ()))
+    assert result.exit_code == 1
+    assert "Not a certificate" in result.stderr
+    assert not Path("r.html").exists()
+
+
 def test_nothing_on_standard_input_is_an_empty_file():
     result = run("fit", "-", *FIT, input=b"")
     assert (result.exit_code, result.stderr) == (1, "certivote: standard input: the file is empty.\n")

@@ -32,6 +32,10 @@ __all__ = [
 ]
 
 
+_LONGEST = 1 << 28
+"""Bytes of the longest certificate that is read."""
+
+
 def _complete_column(ctx: typer.Context, incomplete: str) -> list[str]:
     """Names of columns of the file that the line names already."""
     # Before an option that still lacks its value, the file is a word that is not yet assigned to its parameter.
@@ -135,12 +139,16 @@ def warnings_as_lines(quiet: bool) -> Iterator[None]:
 
 def read_certificate(path: Path, trusted: Sequence[str] | None) -> tuple[Certificate, Any]:
     """The certificate in a file, and the model that comes with it, or None."""
-    content = read_standard_input() if str(path) == "-" else path.read_bytes()
-    if zipfile.is_zipfile(io.BytesIO(content)):
-        if not path.is_file():
-            raise ValueError(f"{path}: a model cannot come through a pipe; give the file itself.")
+    if path.is_file() and zipfile.is_zipfile(path):
         model = load(path, trusted=trusted or ())
         return model.certificate_, model
+    if str(path) == "-":
+        content = read_standard_input()
+    else:
+        with open(path, "rb") as file:
+            content = file.read(_LONGEST + 1)  # a device may have no end
+    if zipfile.is_zipfile(io.BytesIO(content)):
+        raise ValueError(f"{path}: a model cannot come through a pipe; give the file itself.")
     try:
         return Certificate.from_json(content.decode()), None
     except UnicodeDecodeError as error:
