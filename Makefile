@@ -93,6 +93,7 @@ benchmarks: $(VENV)/.dev
 	$(BIN)/python benchmarks/orderings.py
 	$(BIN)/python benchmarks/differences.py
 	$(BIN)/python benchmarks/families.py
+	$(BIN)/python benchmarks/entities.py
 	$(BIN)/python benchmarks/overhead.py
 	$(BIN)/python benchmarks/big_csv.py --rows 200000
 

@@ -1,12 +1,17 @@
 """Certificates of every kind, for tests of what shows them."""
 
+import re
 from functools import cache
+from html import unescape
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
-from fits import CERTIFIED, cancer, fitted, iris_fit, noise
+import pandas as pd
+from fits import CERTIFIED, cancer, fitted, forest, iris_fit, noise
 
-from certivote import Certificate, CertifiedVoteClassifier
+from certivote import Certificate, CertifiedVoteClassifier, certify_predictions
+from certivote.present import certificate_card, certificate_text
 from certivote.voters import Stumps
 
 HARMFUL = ("<script>alert(1)</script>", '"><img src=x onerror=alert(2)>', "</script> {{ 7 * 7 }} & 'co' %")
@@ -34,6 +39,78 @@ def rare_fit():
     return CertifiedVoteClassifier("dis-b", "forest", random_state=8).fit(*rare_rows())
 
 
+def labels(n=300, seed=0):
+    """Four of five are well."""
+    return np.where(np.random.default_rng(seed).random(n) < 0.2, "ill", "well")
+
+
+def answers(truth, rate, seed=1):
+    """The truth but for some errors."""
+    wrong = np.random.default_rng(seed).random(len(truth)) < rate
+    return np.where(wrong, np.where(truth == "ill", "well", "ill"), truth)
+
+
+def patients(n=300, rows_each=5):
+    """Each has so many rows that come one after the other."""
+    return pd.Series(np.arange(n) // rows_each, name="patient_id")
+
+
+def several(rates):
+    """Answers of models that err at these rates."""
+    return {f"model {k}": answers(labels(), rate, seed=k + 1) for k, rate in enumerate(rates)}
+
+
+@cache
+def grouped_fit(method="dis-b", **parameters):
+    """A classifier of rows of forty patients, which are alike within each."""
+    rng = np.random.default_rng(0)
+    y = np.repeat(rng.integers(2, size=40), 5)
+    X = np.repeat(rng.normal(size=(40, 2)), 5, axis=0) + 2 * y[:, None] + 0.3 * rng.normal(size=(200, 2))
+    made = CertifiedVoteClassifier(method, forest(5), random_state=0, **parameters)
+    return made.fit(X, np.array(["ill", "well"])[y], groups=patients(200))
+
+
+@cache
+def timed_fit():
+    """A classifier of rows that have days, late ones of which are all guessed."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=300)
+    X = rng.normal(size=(300, 2)) + 3 * y[:, None] * (np.arange(300) < 225)[:, None]
+    made = CertifiedVoteClassifier("dis-b", forest(5), train_share=0.5, random_state=0)
+    return made.fit(X, np.array(["ill", "well"])[y], order=pd.Series(np.arange(300), name="day")).certificate_
+
+
+def page_source(made, **options):
+    """The report as HTML, written once if nothing is asked for."""
+    return _written(made, **options) if options else _default_page(made)
+
+
+def _written(made, **options):
+    with TemporaryDirectory() as folder:
+        made.report(Path(folder, "report.html"), **options)
+        return Path(folder, "report.html").read_text(encoding="utf-8")
+
+
+_default_page = cache(_written)
+
+
+def page_words(made, **options):
+    """What one reads in the report, and in its head alone."""
+    source = page_source(made, **options)
+    body = source[source.index("<body>") : source.index('<script type="application/json"')]
+    return _words(body), _words(body[: body.index("</header>")])
+
+
+def views(made):
+    """What one reads in each view of a certificate."""
+    text, card = " ".join(certificate_text(made).split()), _words(certificate_card(made))
+    return {"text": text, "card": card, "page": page_words(made)[0]}
+
+
+def _words(source):
+    return " ".join(unescape(re.sub("<[^>]*>", " ", source)).replace("\u00a0", " ").split())
+
+
 def _vacuous():
     X, y = noise()
     ranges = [(0.0, 1.0)] * X.shape[1]
@@ -53,6 +130,18 @@ KINDS = {
     "version 1": lambda: Certificate.from_json(
         (Path(__file__).parent / "certificate" / "certificate_version_1.json").read_text(encoding="utf-8")
     ),
+    "entities": lambda: grouped_fit().certificate_,
+    "entities by kl": lambda: grouped_fit("dis-r").certificate_,
+    "entities, mean vote": lambda: grouped_fit("fo").certificate_,
+    "entities, random vote": lambda: grouped_fit("smv-exact").certificate_,
+    "time": timed_fit,
+    "a model": lambda: certify_predictions(labels(), answers(labels(), 0.05)),
+    "a model of entities": lambda: certify_predictions(labels(), answers(labels(), 0.05), groups=patients()),
+    "a model in time": lambda: certify_predictions(
+        labels(), answers(labels(), 0.05), order=pd.Series(np.arange(300), name="day")
+    ),
+    "best of models": lambda: certify_predictions(labels(), several([0.03, 0.2])),
+    "vote of models": lambda: certify_predictions(labels(), several([0.15] * 5), groups=patients()),
     "a class missed": lambda: rare_fit().certificate_,
     "harmful names": lambda: harmful_fit().certificate_,
 }

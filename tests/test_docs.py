@@ -26,6 +26,7 @@ BLOCK = re.compile(r"(<!-- not run: [^\n]+ -->\n)?^```(python|sh|console)\n(.*?)
 REFERENCE = (
     "certivote",
     "certivote.maths.beta_tail",
+    "certivote.maths.betting",
     "certivote.maths.binary_kl",
     "certivote.maths.binomial",
     "certivote.maths.categorical",
@@ -105,6 +106,13 @@ def folder(tmp_path, monkeypatch):
     mpl.use("Agg")
     patients(200, 0).to_csv("patients.csv", index=False)
     patients(50, 1).drop(columns="outcome").to_csv("new.csv", index=False)
+    visits = patients(200, 2)
+    visits["patient_id"] = visits["patient_id"].str[:-1]  # those of ten patients become visits of one
+    visits.to_csv("visits.csv", index=False)
+    label = visits["outcome"].where(visits["age"] < 88, "well")
+    visits.assign(label=label).to_csv("predictions.csv", index=False)
+    recording = patients(200, 3).drop(columns="patient_id").rename(columns={"outcome": "state"})
+    recording.assign(taken_at=pd.date_range("2024-01-01", periods=200, freq="h")).to_csv("recording.csv", index=False)
     return tmp_path
 
 

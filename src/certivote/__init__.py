@@ -8,7 +8,7 @@ from certivote import voters
 from certivote._version import __version__
 from certivote.certificate import Certificate
 from certivote.estimator import CertifiedVoteClassifier, load
-from certivote.pipeline import compare
+from certivote.pipeline import certify, certify_predictions, compare
 from certivote.present import plot_certificate, plot_comparison, plot_weights
 from certivote.verify import verify
 
@@ -16,6 +16,8 @@ __all__ = [
     "Certificate",
     "CertifiedVoteClassifier",
     "__version__",
+    "certify",
+    "certify_predictions",
     "compare",
     "load",
     "plot_certificate",

@@ -21,6 +21,7 @@ from certivote.pipeline import (
     check_rows,
     make_plan,
     progress,
+    refuse_fit_params,
     run,
 )
 from certivote.theory.families import FAMILIES
@@ -168,7 +169,15 @@ class CertifiedVoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: ArrayLike, **fit_params: Any) -> "CertifiedVoteClassifier":
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        *,
+        groups: ArrayLike | None = None,
+        order: ArrayLike | None = None,
+        **fit_params: Any,
+    ) -> "CertifiedVoteClassifier":
         """Train the voters, learn their weights, draw the vote and certify it.
 
         Parameters
@@ -176,18 +185,25 @@ class CertifiedVoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
             Class labels of any type.
+        groups : array-like of shape (n_samples,), optional
+            What each row belongs to, such as a patient: its rows are kept together, and the bound is on the error of a
+            random row of a new one. Not a feature: leave it out of ``X``.
+        order : array-like of shape (n_samples,), optional
+            When each row was taken: the earliest rows train, the latest certify, and the bound is about their time.
 
         Returns
         -------
         self
         """
-        _refuse(fit_params)
+        refuse_fit_params(fit_params)
         plan = self._plan()
         with progress(self.verbose) as stage:
-            outcome = run(plan, X, y, owner=self, stage=stage)
+            outcome = run(plan, X, y, groups=groups, order=order, owner=self, stage=stage)
         return self._deploy(plan, outcome)
 
-    def refit(self, X: Any, y: ArrayLike) -> "CertifiedVoteClassifier":
+    def refit(
+        self, X: Any, y: ArrayLike, *, groups: ArrayLike | None = None, order: ArrayLike | None = None
+    ) -> "CertifiedVoteClassifier":
         """A new classifier, trained as this one was: with its parameters and the seed that its certificate records.
 
         From the same rows, with the same libraries, it is the same. Classifiers that came fitted are used as they are.
@@ -205,7 +221,7 @@ class CertifiedVoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             raise ValueError("The certificate is of an early schema, which records no seed: fit anew instead.")
         again = type(self)(**self.get_params(deep=False))
         plan = replace(again._plan(), random_state=self.certificate_.provenance.entropy)
-        return again._deploy(plan, run(plan, X, y, owner=again))
+        return again._deploy(plan, run(plan, X, y, groups=groups, order=order, owner=again))
 
     def _plan(self) -> Plan:
         parameters = self.get_params(deep=False)
@@ -292,8 +308,7 @@ class CertifiedVoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         With a method that certifies the random vote (smv-exact, smv-mc), the answers are random: a vote is drawn for
         each row, and among other rows or with another seed it may get another answer.
         """
-        masses = self.predict_proba(X)
-        return self.classes_[plurality(masses)]
+        return self.classes_[plurality(self.predict_proba(X))]
 
     def check_rows(self, X: Any, y: ArrayLike) -> tuple[Any, NDArray[Any]]:
         """Rows and labels as :meth:`fit` saw them: validated the same way, against what was fitted."""
@@ -373,12 +388,8 @@ def load(path: str | os.PathLike[str], trusted: Sequence[str] = ()) -> Certified
         _ = voters.input_checks, voters.multi_class  # which are asked for before every prediction
     except Exception as error:  # whatever parameters from a file make their readers say
         raise ModelFileError(f"{path} has parameters that no model has: {error!s:.500}") from error
-    clf.certificate_, clf.classes_, clf.voter_set_, clf.voters_ = (
-        model.certificate,
-        model.classes,
-        model.voter_set,
-        model.voters,
-    )
+    clf.certificate_, clf.classes_ = model.certificate, model.classes
+    clf.voter_set_, clf.voters_ = model.voter_set, model.voters
     clf.weights_, clf.hyper_posterior_, clf.kept_voters_ = model.weights, model.hyper_posterior, model.kept
     clf.parts_ = tuple(PartRows(train, certify) for train, certify in model.parts)
     clf.part_ = clf.parts_[model.certificate.deployed]
@@ -386,14 +397,3 @@ def load(path: str | os.PathLike[str], trusted: Sequence[str] = ()) -> Certified
     if model.feature_names is not None:
         clf.feature_names_in_ = model.feature_names
     return clf
-
-
-def _refuse(fit_params: dict[str, Any]) -> None:
-    if "sample_weight" in fit_params:
-        raise ValueError(
-            "sample_weight cannot be used here: a certificate counts every certification row once. To weight the "
-            "training of the voters, set class_weight on them, or fit them yourself and pass them as a list with "
-            "split='none'."
-        )
-    if fit_params:
-        raise TypeError(f"fit() takes X and y only; got {', '.join(sorted(fit_params))}.")

@@ -89,7 +89,7 @@ def test_json_holds_what_is_promised(any_certificate):
     named = {"n", "errors", "alpha", "beta", "log_weights", "prior_weight", "renyi_order", "draw", "payments"}
     named |= {"family", "n_voters", "certification_digest", "training_digest", "training_rows", "duplicates"}
     assert all(named <= part.keys() for part in record["parts"])
-    assert record["schema_version"] == SCHEMA_VERSION == 5
+    assert record["schema_version"] == SCHEMA_VERSION == 6
     assert all(isinstance(sentence, str) and sentence.endswith(".") for sentence in record["assumptions"])
     assert len(record["parts"]) == {"cross": 2, "3": 3}.get(record["split"], 1)
 
@@ -161,7 +161,7 @@ def test_half_weight_bound_is_never_below_plurality_for_the_same_vote(method):
     ("change", "message"),
     [
         (lambda record: record.update(schema_version=99), "schema version 99"),
-        (lambda record: record.update(schema_version=6), "schema version 6; this certivote reads versions 1 to 5"),
+        (lambda record: record.update(schema_version=7), "schema version 7; this certivote reads versions 1 to 6"),
         (lambda record: record.update(schema_version=0), "schema version 0"),
         (lambda record: record["parts"][0].pop("payments"), r"parts\[0\] lacks payments"),
         (lambda record: record["parts"][0].update(payments=[3]), r"parts\[0\].payments\[0\] must be an object"),

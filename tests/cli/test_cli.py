@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from certivote import Certificate
 from certivote.cli import app
 from certivote.cli._inputs import on_table
-from certivote.io import TableFile
+from certivote.io import TableFile, read_table
 from certivote.theory.families import FAMILIES
 from certivote.theory.methods import METHODS
 from certivote.voters import VOTERS, Stumps
@@ -55,7 +55,8 @@ def test_fit_prints_and_writes_the_certificate(table, tmp_path):
 
 
 def test_the_work_on_a_table_uses_all_processors(table):
-    found, _ = on_table(TableFile(table), "diagnosis", None, True, lambda X, y: effective_n_jobs(None))
+    file = TableFile(table)
+    found, _ = on_table(file, True, lambda: read_table(file, "diagnosis"), lambda read: effective_n_jobs(None))
     assert found == effective_n_jobs(-1)
 
 

@@ -65,7 +65,7 @@ def test_fitting_again_leaves_less_to_trust(folder):
     assert after["taken_on_trust"] < before["taken_on_trust"]
     result = run(app, ["verify", str(folder / "m.certivote"), "--refit"])
     assert result.exit_code == 1
-    assert "--refit: give --data and --target" in result.stderr
+    assert "--refit: give --data with it" in result.stderr
 
 
 def test_another_file_with_the_same_rows_is_noticed(folder, tmp_path):
@@ -106,7 +106,8 @@ def test_other_data_fail(folder, tmp_path):
     ("arguments", "message"),
     [
         (["nothing.json"], "nothing.json"),
-        (["{c}", "--data", "{data}"], "--data, --target"),
+        (["{c}", "--target", "state"], "--target: give --data with it"),
+        (["{c}", "--data", "{data}"], "--model"),
         (["{c}", "--data", "{data}", "--target", "state"], "--model"),
         (["{data}"], "Not a certificate"),
         (["{c}", "--model", "{data}"], "not a certivote model"),

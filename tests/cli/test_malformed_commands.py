@@ -48,6 +48,7 @@ def folder(tmp_path_factory):
     frame = frame.iloc[::3].rename(columns=lambda name: name.split(" (")[0].replace(" ", "_"))
     labels = y.iloc[::3].map({0: "setosa", 1: "versicolor", 2: "virginica"})
     frame.assign(species=labels).to_csv(folder / "iris.csv", index=False)
+    (folder / "predictions.csv").write_text("outcome,label,who,when\n" + "1,1.0,a,3\n0,1.0,b,2\n0,0.0,b,1\n" * 5)
     trees = [DecisionTreeClassifier(max_depth=depth) for depth in (1, 2, None)]
     clf = CertifiedVoteClassifier("dis-b", trees, prior=0.5, random_state=0).fit(frame, labels)
     clf.save(folder / "iris.certivote")
@@ -61,22 +62,44 @@ values = st.one_of(
     st.integers().map(str),
     st.floats().map(str),
     st.sampled_from(
-        ["", "auto", "single", "3", "0", "-1", "1e400", "nan", "inf", "species", "--", "-o", ";", ",", "latin-1"]
+        [
+            "",
+            "auto",
+            "single",
+            "3",
+            "0",
+            "-1",
+            "1e400",
+            "nan",
+            "inf",
+            "species",
+            "who",
+            "when",
+            "label",
+            "--",
+            "-o",
+            ";",
+            ",",
+            "latin-1",
+        ]
     ),
 )
 SHARED = ["--target", "--method", "--voters", "--split", "--loss", "--delta", "--family", "--prior", "--drop", "--seed"]
 TABLE = ["--sep", "--decimal", "--encoding"]
+COLUMNS = ["--target", "--predicted", "--group", "--time", "--training"]
 LEARNING = ["--solver", "--train-share", "--tau", "--renyi-order", "--n-draws", "--constant"]
 OPTIONS = {
-    "fit": [*SHARED, *LEARNING, *TABLE, "--out", "--model", "--nonsense"],
-    "compare": [*SHARED, *TABLE],
+    "fit": [*SHARED, *LEARNING, *TABLE, "--group", "--time", "--out", "--model", "--nonsense"],
+    "certify": [*TABLE, *COLUMNS, "--model", "--delta", "--seed", "--out", "--report"],
+    "compare": [*SHARED, *TABLE, "--group", "--time"],
     "predict": [*TABLE, "--out", "-o", "--trust"],
-    "verify": [*TABLE, "--model", "--data", "--target", "--trust"],
-    "report": [*TABLE, "--out", "--data", "--target", "--title", "--trust"],
+    "verify": [*TABLE, *COLUMNS, "--model", "--data", "--trust"],
+    "report": [*TABLE, *COLUMNS[:-1], "--out", "--data", "--title", "--trust"],
     "bound": ["--errors", "--n", "--rate", "--delta", "--penalty", "--renyi-order", "--target"],
 }
 BASE = {
     "fit": ["iris.csv", "--target", "species", "--method", "holdout", "--voters", "stumps"],
+    "certify": ["predictions.csv", "--truth", "outcome", "--predicted", "label"],
     "compare": ["iris.csv", "--target", "species", "--method", "holdout", "--voters", "stumps"],
     "predict": ["iris.certivote", "iris.csv"],
     "verify": ["certificate.json"],
@@ -148,6 +171,18 @@ def test_tables_to_fit(tmp_path_factory, content):
     path = tmp_path_factory.getbasetemp() / "fit.csv"
     path.write_bytes(content)
     run("fit", path, "--target", "y", "--voters", "stumps", "--method", "holdout")
+
+
+@COMMANDS
+@given(content=tables, options=st.sampled_from([[], ["--group", "a"], ["--time", "a"], ["--decimal", ","]]))
+def test_tables_to_certify(tmp_path_factory, content, options):
+    path, out = (tmp_path_factory.getbasetemp() / name for name in ("certify.csv", "certified.json"))
+    path.write_bytes(content)
+    result = run("certify", path, "--truth", "y", "--predicted", "b", *options, "--out", out)
+    assert out.exists() == (result.exit_code == 0)
+    if out.exists():
+        assert "is proved" in run("verify", out, "--data", path, *options).stdout
+        out.unlink()
 
 
 @COMMANDS

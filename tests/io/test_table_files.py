@@ -14,7 +14,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from certivote.io import TableError, TableFile, _tables, column_names, read_table, readable_columns, stream_text
+from certivote.io import (
+    TableError,
+    TableFile,
+    _csv_tables,
+    _tables,
+    column_names,
+    read_table,
+    readable_columns,
+    stream_text,
+)
 
 PLAIN = "größe,town,y\n1.5,Köln,x\n2.25,Ulm,z\n"
 
@@ -72,14 +81,14 @@ def test_devices_are_no_tables():
 
 def test_a_file_that_changes_while_it_is_read_is_refused(path, monkeypatch):
     written(path, PLAIN)
-    read = _tables._read_csv
+    read = _tables.read_csv
 
     def changing(*arguments):
         found = read(*arguments)
         path.write_text(PLAIN.replace("1.5", "9.5"))
         return found
 
-    monkeypatch.setattr(_tables, "_read_csv", changing)
+    monkeypatch.setattr(_tables, "read_csv", changing)
     with pytest.raises(TableError, match="was changed while it was read"):
         read_table(path, "y")
 
@@ -215,7 +224,7 @@ def test_commas_in_words_are_no_numbers(path):
 
 
 def test_decimal_commas_are_read_wherever_they_stand(path, monkeypatch):
-    monkeypatch.setattr(_tables, "_CHUNK", 2)
+    monkeypatch.setattr(_csv_tables, "_CHUNK", 2)
     written(path, 'a;b;y\n1,5;"2,5";x\n,25;red;x\n-3,;1,50;z\n4e2;2;z\nNA;;z\n')
     file = TableFile(path, decimal=",")
     table = read_table(file, "y")

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from certivote.io import TableError, _tables, column_names, read_table, stream_text
+from certivote.io import TableError, _csv_tables, column_names, read_table, stream_text
 from certivote.voters import ColumnEncoder
 from certivote.voters.text_columns import as_days, as_number, coded, is_missing, read_texts
 
@@ -54,8 +54,8 @@ def test_whether_a_value_is_text_does_not_depend_on_the_others(read):
 
 
 def test_text_far_down_the_file_is_kept_as_it_is_written(read, monkeypatch):
-    monkeypatch.setattr(_tables, "_CHUNK", 3)
-    monkeypatch.setattr(_tables, "_GLANCE", 2)
+    monkeypatch.setattr(_csv_tables, "_CHUNK", 3)
+    monkeypatch.setattr(_csv_tables, "_GLANCE", 2)
     table = read("a,b,y\n" + "".join(f"{i}.0,{i},x\n" for i in range(10)) + "red,10,x\n11.0,11,x\n")
     assert table.X["a"].astype(str).tolist() == [*(f"{i}.0" for i in range(10)), "red", "11.0"]
     assert table.X["b"].tolist() == list(range(12))
@@ -68,7 +68,7 @@ def test_labels_are_text(read):
 def test_the_chunks_do_not_show(read, monkeypatch):
     text = "a,b,y\n" + "".join(f"{i % 7 if i % 5 else ''},c{i % 4},{'uv'[i % 2]}\n" for i in range(50))
     whole = read(text)
-    monkeypatch.setattr(_tables, "_CHUNK", 7)
+    monkeypatch.setattr(_csv_tables, "_CHUNK", 7)
     parts = read(text)
     pd.testing.assert_frame_equal(whole.X, parts.X)
     assert whole.y.tolist() == parts.y.tolist()

@@ -19,6 +19,7 @@ from certivote.pipeline._hyper_priors import (
 )
 from certivote.pipeline._learn import Problem, expected_bound
 from certivote.pipeline._provenance import Table
+from certivote.pipeline._units import Units
 from certivote.voters import Stumps
 from certivote.votes import build_votes
 
@@ -81,7 +82,7 @@ def test_every_prior_has_words():
 def part_of(votes, labels, hyper_priors):
     """One part whose rows, voters and digests nobody looks at."""
     rows = PartRows(np.arange(0), np.arange(len(labels)))
-    return PreparedPart(rows, None, votes, labels, labels[:0], hyper_priors, (0, 0), ("", ""), (), None)
+    return PreparedPart(rows, None, votes, labels, labels[:0], None, None, hyper_priors, (0, 0), ("", ""), (), None)
 
 
 def few_good(seed=0, n=80, n_voters=12):
@@ -106,7 +107,7 @@ class Streams(Prepared):
 
 
 def certified(method, part, draw_seed=0, **options):
-    prepared = Streams(np.array([0, 1]), (part,), (), "", (), (draw_seed,), Table("", (), 1, (1, 1)))
+    prepared = Streams(np.array([0, 1]), (part,), (), "", (), (draw_seed,), Table("", (), 1, (1, 1)), Units())
     return certify_votes(plan(method, **options), prepared).certificate.parts[0]
 
 

@@ -9,7 +9,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 from certivote import CertifiedVoteClassifier
 from certivote.pipeline import _prepare, _train_share, make_plan, prepare
-from certivote.pipeline._prepare import _Seeds
+from certivote.pipeline._seeds import Seeds
 from certivote.pipeline._train_share import _SHARES, choose_train_share
 from certivote.voters import Forest, Mixed, Stumps
 
@@ -81,7 +81,7 @@ def facts(ready):
 @pytest.mark.parametrize("made", [learnable, noise])
 def test_the_certification_rows_reach_neither_share_nor_voters_nor_prior(made):
     X, y = made()
-    order = np.random.default_rng(_Seeds((5,)).split).permutation(N)
+    order = np.random.default_rng(Seeds((5,)).split).permutation(N)
     ready = prepared(X, y)
     training = len(ready.parts[0].rows.train)
     assert training in [round(share * N) for share in _SHARES]
@@ -99,7 +99,7 @@ def test_the_certification_rows_reach_neither_share_nor_voters_nor_prior(made):
 
 def test_the_same_with_everything_left_at_auto():
     X, y = learnable(150)
-    order = np.random.default_rng(_Seeds((5,)).split).permutation(150)
+    order = np.random.default_rng(Seeds((5,)).split).permutation(150)
 
     def fit(X, y):
         return CertifiedVoteClassifier(random_state=5).fit(X, y)
@@ -156,7 +156,7 @@ def test_a_half_of_one_class_is_no_obstacle():
 def curve(monkeypatch, late, early, n=1000):
     """The share for given rates of error on 30 % and on half of that."""
 
-    def mistakes(pilot, X, y, classes, rows, loss, rng):
+    def mistakes(pilot, X, y, classes, rows, units, loss, rng):
         rate = late if len(rows) == round(0.3 * n) else early
         return np.arange(len(rows)) < round(rate * len(rows))
 

@@ -7,8 +7,13 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from fits import CERTIFIED, DRAWN, MEAN, SETTINGS, fitted, iris_fit
+from reports import certificate, grouped_fit
 
-from certivote.present._breakdown import bound_at, least_bound, observed_rate, rows_needed, steps, vote_weights
+from certivote.certificate import Payment
+from certivote.maths.betting import betting_upper
+from certivote.present._breakdown import bound_at, cases_needed, growth, least_bound, observed_rate, steps, vote_weights
+from certivote.theory.methods import METHODS
+from certivote.theory.theorems import Setting
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
@@ -54,11 +59,88 @@ def test_the_rows_needed_are_just_enough(method):
     least = least_bound(certificate)
     assert observed_rate(certificate) * 0.99 < least < certificate.bound
     target = 0.5 * (least + certificate.bound)
-    rows = rows_needed(certificate, target)
+    rows = cases_needed(certificate, target, ())
     assert rows > certificate.parts[0].n
     assert bound_at(certificate, n=rows) <= target < bound_at(certificate, n=rows - 1)
     assert target < bound_at(certificate, n=int(0.9 * rows))
-    assert rows_needed(certificate, 0.9 * least) is None
+    assert cases_needed(certificate, 0.9 * least, ()) is None
+
+
+# Entities
+
+
+@pytest.mark.parametrize("method", ["dis-b", "dis-r", "dis-v", "smv-exact", "fo", "c-bound", "holdout"])
+def test_with_entities_the_steps_lead_to_the_bound_and_the_numbers_give_it(method):
+    made = grouped_fit(method, prior="auto").certificate_
+    found, part = steps(made), made.deployed_part
+    assert part.entities == 20 < part.n
+    assert found[-1].end == pytest.approx(made.bound, abs=1e-9)
+    if part.losses:
+        assert found[0].end == pytest.approx(np.mean(part.losses))
+    for given in ({}, {"n": part.entities}, {"delta": made.delta}):
+        assert bound_at(made, **given) == pytest.approx(made.bound, rel=1e-12)
+    assert bound_at(made, n=part.n) < made.bound  # so many entities would be more
+
+
+def test_where_learning_costs_more_than_confidence_the_steps_lead_to_the_bound_too():
+    made = grouped_fit("dis-b", prior="auto").certificate_
+    part = made.deployed_part
+    theorem = METHODS["dis-b"].by_entity().theorem
+    bound = theorem.bound(part.statistics, 9.0, part.size, Setting(made.delta, 2.0, "exact"))
+    payments = (Payment("draw", 9.0), Payment("confidence", -math.log(made.delta)))
+    dear = replace(part, penalty=9.0, confidence=-math.log(made.delta), payments=payments, bound=bound)
+    assert steps(replace(made, parts=(dear,), bound=bound))[-1].end == pytest.approx(bound, abs=1e-9)
+
+
+def test_losses_that_bets_are_placed_on_are_repeated():
+    made = certificate("a model of entities")
+    part, curve = made.deployed_part, growth(made)
+    assert curve[0] == (part.entities, made.bound)
+    assert all(size % part.entities == 0 for size, _ in curve)
+    bounds = [bound for _, bound in curve]
+    assert bounds == sorted(bounds, reverse=True)
+    level = math.log(made.delta)
+    twice = betting_upper(part.losses * 2, level, level)
+    assert bound_at(made, n=2 * part.entities) == pytest.approx(twice, rel=1e-12)
+    assert least_bound(made) == part.risks[0] < bounds[-1]
+
+
+def test_between_repetitions_the_entities_needed_are_interpolated():
+    made = certificate("a model of entities")
+    m, curve = made.deployed_part.entities, growth(made)
+    for share in (0.9, 0.5, 0.2):
+        target = least_bound(made) + share * (made.bound - least_bound(made))
+        needed = cases_needed(made, target, curve)
+        more, less = math.ceil(1.02 * needed / m), math.floor(0.98 * needed / m)
+        assert bound_at(made, n=more * m) <= target < bound_at(made, n=less * m)
+    assert cases_needed(made, curve[-1][1], curve) == curve[-1][0]
+    assert cases_needed(made, 0.999 * curve[-1][1], curve) is None
+
+
+def test_the_kl_form_needs_entities_and_no_rows():
+    made = certificate("entities by kl")
+    target = 0.5 * (least_bound(made) + made.bound)
+    needed = cases_needed(made, target, ())
+    assert bound_at(made, n=needed) <= target < bound_at(made, n=needed - 1)
+    assert made.deployed_part.size in [size for size, _ in growth(made)]
+
+
+# Given models
+
+
+@pytest.mark.parametrize("kind", ["a model", "a model of entities", "best of models", "vote of models"])
+def test_the_bound_of_given_models_is_theirs_at_their_part_of_delta(kind):
+    made = certificate(kind)
+    assert bound_at(made) == made.bound
+    assert steps(made)[-1].end == pytest.approx(made.bound, abs=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["a model", "a model of entities", "best of models"])
+def test_a_given_model_pays_for_confidence_alone(kind):
+    assert [step.what for step in steps(certificate(kind))] == ["observed", "confidence"]
+
+
+# Weights
 
 
 @pytest.mark.parametrize("method", CERTIFIED)

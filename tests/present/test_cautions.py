@@ -82,7 +82,9 @@ def test_false_alarms_are_no_errors_and_half_is_no_better_than_a_coin():
 
 
 def test_of_many_classes_the_worst_are_named():
-    entries = [ClassBound(f"c{k}", "error", 10, k, (k / 10,), 0.01, 0, 0.0, 3.0, 0.6 + k / 100) for k in range(9)]
+    entries = [
+        ClassBound(f"c{k}", "error", 10, 0, k, (), (k / 10,), 0.01, 0, 0.0, 3.0, 0.6 + k / 100) for k in range(9)
+    ]
     said = cautions(replace(certificate("dis-b"), by_class=tuple(entries)))
     assert [text[:10] for text in said[:3]] == ["Class 'c8'", "Class 'c7'", "Class 'c6'"]
     assert said[3:] == ["6 more classes are certified no better than by a coin."]

@@ -54,7 +54,7 @@ def hostile(kind):
     return Certificate.from_json(json.dumps(record)), spoilt
 
 
-@pytest.mark.parametrize("kind", ["dis-b", "folds", "three classes", "version 1"])
+@pytest.mark.parametrize("kind", ["dis-b", "folds", "three classes", "version 1", "vote of models", "time"])
 def test_no_text_of_a_certificate_reaches_a_reader_as_it_is(kind, tmp_path):
     made, spoilt = hostile(kind)
     known = {"classes", "theorem", "choices", "assumptions", "remarks", "hyper_prior", "solver", "split", "created"}

@@ -60,7 +60,7 @@ def test_every_kind_of_certificate_renders(kind, page_of):
     page = page_of(made, title="A title")
     assert page.open == []
     assert percent_up(min(made.bound, 1.0)) in page.words
-    assert ("nothing is promised" in page.words) == made.vacuous
+    assert bool(re.search("nothing is promised(?! about later times)", page.words)) == made.vacuous
     assert page.words.count("at most") > 3
     assert not re.search(r"\b(nan|inf|None|undefined)\b", page.words)
     for sentence in made.assumptions:
@@ -225,7 +225,7 @@ def test_a_report_from_the_certificate(folder):
     ("arguments", "message"),
     [
         (["absent.json"], "absent.json"),
-        (["c.json", "--data", "test.csv"], "give both"),
+        (["c.json", "--target", "state"], "give --data"),
         (["c.json", "--data", "test.csv", "--target", "state"], "need the model"),
         (["m.certivote", "--data", "test.csv", "--target", "stat"], "state"),
         (["test.csv"], "Not a certificate"),

@@ -16,7 +16,7 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-KINDS = ["dis-b", "folds", "three classes", "vacuous", "version 1", "harmful names"]
+KINDS = ["dis-b", "folds", "three classes", "vacuous", "version 1", "harmful names", "time", "vote of models"]
 
 
 @pytest.fixture(scope="module")

@@ -173,7 +173,7 @@ def test_expected_risks_of_two_classes_are_the_same():
     same_value, same_gradient = dirichlet_risk(votes, labels, "plurality")(alpha)
     assert same_value == value
     np.testing.assert_array_equal(same_gradient, gradient)
-    margin_value, margin_gradient = _expected_plurality(votes.by_class(), labels)(alpha)
+    margin_value, margin_gradient = _expected_plurality(votes.by_class(), labels, None)(alpha)
     assert margin_value == pytest.approx(value, abs=1e-7)
     assert_gradient(margin_gradient, gradient, 1e-4)
 

@@ -16,7 +16,18 @@ import certivote
 ROOMS = ("maths", "votes", "voters", "theory", "certificate", "pipeline")
 APART = ("certificate/_json.py",)
 """Of these rooms, what only reads a finished certificate."""
-SIMULATIONS = ("adversaries.py", "broken.py", "honest.py", "plan.py", "study.py", "worlds.py")
+SIMULATIONS = (
+    "adversaries.py",
+    "broken.py",
+    "given.py",
+    "grouped.py",
+    "grouped_worlds.py",
+    "honest.py",
+    "plan.py",
+    "study.py",
+    "timed.py",
+    "worlds.py",
+)
 
 
 @cache

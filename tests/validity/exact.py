@@ -52,8 +52,8 @@ def enumerated_rate(row: Row) -> float | None:
     Clopper and Pearson's limit comes from SciPy here, not from the library.
     """
     known = {"2 classes, pure noise": 1 / 2, "3 classes, pure noise": 2 / 3}
-    split = row.setting.split(",")[0]
-    plain = row.part != "broken" and row.method == "holdout" and split in ("split none", "split single")
+    split = "split none" if (row.method, row.setting) == ("certify", "one model") else row.setting.split(",")[0]
+    plain = row.part != "broken" and row.method in ("holdout", "certify") and split in ("split none", "split single")
     if not plain or row.world not in known or "half-weight" in row.setting:
         return None
     n, truth = row.n if split == "split none" else row.n // 2, known[row.world]

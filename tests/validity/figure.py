@@ -6,10 +6,35 @@ from study import Count, Row, verdict
 
 from certivote.present import STYLE
 
-COLOURS = {"honest": "#0072b2", "adversarial": "#e69f00", "control": "#0072b2", "broken": "#d55e00"}
+COLOURS = {
+    "honest": "#0072b2",
+    "adversarial": "#e69f00",
+    "entities": "#009e73",
+    "given": "#cc79a7",
+    "time": "#56b4e9",
+    "control": "#0072b2",
+    "broken": "#d55e00",
+}
 """Those of Okabe and Ito, which differ to the colour-blind too."""
-MARKERS = {"honest": "o", "adversarial": "D", "control": "o", "broken": "X"}
-NAMES = {"honest": "as intended", "adversarial": "adversary", "broken": "assumption broken on purpose"}
+MARKERS = {
+    "honest": "o",
+    "adversarial": "D",
+    "entities": "s",
+    "given": "^",
+    "time": "v",
+    "control": "o",
+    "broken": "X",
+}
+NAMES = {
+    "honest": "as intended",
+    "adversarial": "adversary",
+    "entities": "rows that belong together",
+    "given": "given models",
+    "time": "order in time",
+    "broken": "assumption broken on purpose",
+}
+USUAL = 0.2
+"""The delta of nearly all rows."""
 
 
 def write_figure(sums: dict[Row, Count], folder: Path) -> None:
@@ -18,13 +43,13 @@ def write_figure(sums: dict[Row, Count], folder: Path) -> None:
     from matplotlib.figure import Figure
 
     with mpl.rc_context({**STYLE, "svg.hashsalt": "validity"}):
-        figure = Figure(figsize=(10.5, 6.4), layout="constrained")
+        figure = Figure(figsize=(10.5, 7.4), layout="constrained")
         left, right = figure.subplots(1, 2, width_ratios=[1.25, 1.0])
-        _kept(left, {row: count for row, count in sums.items() if row.part in ("honest", "adversarial")})
+        _kept(left, {row: count for row, count in sums.items() if row.part not in ("broken", "control")})
         _broken(right, {row: count for row, count in sums.items() if row.part in ("broken", "control")})
         runs = sum(count.runs for count in sums.values())
         figure.suptitle(f"How often the true error exceeds the bound: {runs:,} runs, 99 % intervals", fontsize=10)
-        figure.legend(handles=_handles(), loc="outside lower center", ncols=5, frameon=False)
+        figure.legend(handles=_handles(), loc="outside lower center", ncols=4, frameon=False)
         for suffix, options in ((".svg", {"metadata": {"Date": None}}), (".png", {"dpi": 160})):
             figure.savefig(folder / f"validity{suffix}", **options)
 
@@ -41,7 +66,8 @@ def _kept(axis, sums):
     axis.set_yticks(range(len(methods)), methods)
     axis.set_ylim(len(methods) - 0.5, -0.5)
     axis.set_xlim(0, max(0.3, 1.02 * max(count.rate for count in sums.values())))
-    _finish(axis, "Promised: every row at or below δ", sums)
+    axis.axvline(USUAL, color="black", lw=1.0, zorder=4)
+    _finish(axis, "Promised: every row at or below δ")
 
 
 def _broken(axis, sums):
@@ -58,7 +84,7 @@ def _broken(axis, sums):
         label.set_color(COLOURS[row.part])
     axis.set_ylim(len(rows) - 0.5, -0.5)
     axis.set_xlim(0, 1)
-    _finish(axis, "Not covered, beside controls", sums)
+    _finish(axis, "Not covered, beside controls")
 
 
 def _point(axis, row, count, height, thin=False):
@@ -70,14 +96,12 @@ def _point(axis, row, count, height, thin=False):
     filled = verdict(row, count) in ("holds", "broken")
     look = {"marker": MARKERS[row.part], "ms": 2.6 if thin else 5.0, "mec": colour, "mew": 0.6}
     axis.plot(count.rate, height, color=colour, mfc=colour if filled else "white", zorder=3, clip_on=False, **look)
-    if not thin:
-        axis.plot([row.delta, row.delta], [height - 0.4, height + 0.4], color="black", lw=1.0, zorder=4)
+    if not thin or row.delta != USUAL:
+        reach = 0.05 if thin else 0.4
+        axis.plot([row.delta, row.delta], [height - reach, height + reach], color="black", lw=1.0, zorder=4)
 
 
-def _finish(axis, title, sums):
-    deltas = {row.delta for row in sums}
-    if len(deltas) == 1:
-        axis.axvline(*deltas, color="black", lw=1.0, zorder=4)
+def _finish(axis, title):
     axis.set_title(title)
     axis.set_xlabel("violation rate")
     axis.grid(axis="x")

@@ -41,11 +41,11 @@ def world(noise, classes=2):
 
 
 @cache
-def strangers(classes):
+def strangers(classes, count=8):
     """Trees fitted on made-up labels, long before any sample: voters for more than two classes that need no rows."""
     rng = np.random.default_rng(8)
     X = world(PURE[classes], classes).X
-    labels = [rng.permutation(np.arange(len(X)) % classes) for _ in range(8)]
+    labels = [rng.permutation(np.arange(len(X)) % classes) for _ in range(count)]
     return [DecisionTreeClassifier(max_depth=3, max_features=1, random_state=0).fit(X, y) for y in labels]
 
 

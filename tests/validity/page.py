@@ -44,12 +44,41 @@ from three cases: independent all the same); or the hyper-prior is sharp. The th
 the bound on the mean error of voters behind `fo`. {summary}
 """
 
+ENTITIES = """## Rows that belong together
+
+Several rows of one patient, machine or document, given as `groups`. What is promised is the error on a random row of a
+*new* entity, and n is the number of entities. *One fate*: all rows of an entity are the same case with the same class,
+drawn once. *Slightly alike*: each entity has label noise of its own, 0.4 or 0.6 in pure noise, otherwise 0.05 or 0.15.
+*Half of one fate*: half of the entities are of the first kind, half of the second. *Patients*: rows of one are nearly
+equal and have one label, which nothing can tell. Sizes are equal, or differ, or go with the errors of the entity, as
+the row says. The truth is the mean over new entities, as an exact sum; for statements *by class*, the mean over those
+that have such cases. *Fixed vote*: the theorem alone, with the losses of a vote that was fixed beforehand. {summary}
+"""
+
+GIVEN = """## Models that are given
+
+`certify` on models that were fitted before. *The worst statement*: with several models all their bounds, and that of
+their vote if it is the smallest, are promised to hold together; of each run, the one that is the furthest from being
+true is counted. *Their vote where it is smallest*: a run in which a model has a smaller bound counts as one without
+violation. {summary}
+"""
+
+TIME = """## Rows in the order of time
+
+With `order`, the latest rows certify, and what is promised is about the time that they were taken in. The test for
+drift promises that, where errors do not change, its p-value is at or below a level with at most that probability: there
+a *violation* is such a p-value, δ is the level, and in place of the bound stands the mean p-value. {summary}
+"""
+
 BROKEN = """## Not covered
 
 Here an assumption of the certificate is broken on purpose, and the promise is void. **broken**: the whole interval is
 above δ. **mild**: the breach is there, but these runs do not show a rate above δ: still nothing to rely on. A
 **control** is the same simulation with the assumption kept. {summary}
 """
+
+SHOWN = {"entities": ENTITIES, "given": GIVEN, "time": TIME}
+"""Parts of which every row is shown at once."""
 
 EXACT = """## Without simulation
 
@@ -66,10 +95,9 @@ with it: that checks the simulation itself.
 def write_page(source: str, sums: Totals, planned: int, counted_by: Mapping[str, int]) -> str:
     """The whole page as Markdown; ``counted_by`` has the runs that each code has counted."""
     runs = sum(count.runs for count in sums.values())
-    groups = {"honest": "honest", "adversarial": "adversarial", "control": "broken", "broken": "broken"}
-    by_part: dict[str, Totals] = {part: {} for part in groups.values()}
+    by_part: dict[str, Totals] = {part: {} for part in ("honest", "adversarial", *SHOWN, "broken")}
     for row, count in sums.items():
-        by_part[groups[row.part]][row] = count
+        by_part["broken" if row.part == "control" else row.part][row] = count
     state = "all that are planned" if runs >= planned else f"of {planned:,} planned: a smaller run, to be completed"
     lines = [
         INTRO,
@@ -83,6 +111,7 @@ def write_page(source: str, sums: Totals, planned: int, counted_by: Mapping[str,
         *best_known(by_part["honest"]),
         ADVERSARIAL.format(summary=kept(by_part["adversarial"])),
         *best_known(by_part["adversarial"]),
+        *(line for part, text in SHOWN.items() for line in shown_whole(text, by_part[part])),
         BROKEN.format(summary=seen(by_part["broken"])),
         *table(by_part["broken"]),
         "",
@@ -130,6 +159,11 @@ def kept(sums: Totals) -> str:
 def seen(sums: Totals) -> str:
     found = [verdict(row, count) for row, count in sums.items() if row.part == "broken"]
     return f"Of {len(found)} breaches, {found.count('broken')} show a rate above δ."
+
+
+def shown_whole(text: str, sums: Totals) -> list[str]:
+    """A section with all its rows; nothing where there are none."""
+    return [text.format(summary=kept(sums)), *table(sums), ""] if sums else []
 
 
 def best_known(sums: Totals) -> list[str]:

@@ -4,10 +4,23 @@ from functools import cache
 
 from adversaries import adversarial_cases
 from broken import broken_cases
+from given import given_breaches, given_cases
+from grouped import grouped_breaches, grouped_cases
 from honest import honest_cases
 from study import Case
+from timed import timed_breaches, timed_cases
 
 
 @cache
 def plan() -> tuple[Case, ...]:
-    return (*honest_cases(), *adversarial_cases(), *broken_cases())
+    return (
+        *honest_cases(),
+        *adversarial_cases(),
+        *grouped_cases(),
+        *given_cases(),
+        *timed_cases(),
+        *broken_cases(),
+        *grouped_breaches(),
+        *given_breaches(),
+        *timed_breaches(),
+    )

@@ -8,8 +8,6 @@ from dataclasses import replace
 import honest
 import numpy as np
 import pytest
-from adversaries import adversarial_cases
-from broken import broken_cases
 from counting import missing, run_study
 from digest import source_digest
 from exact import enumerated_rate, worst_failures
@@ -59,16 +57,21 @@ def test_every_method_split_loss_constant_and_solver_is_in_the_plan():
     assert {"auto", "dis-b", "holdout"} <= {row.method for row in rows if row.part == "honest"}
 
 
-@pytest.mark.parametrize("cases", [adversarial_cases, broken_cases])
-def test_a_row_has_runs_enough_to_decide(cases):
+def test_entities_given_models_and_time_are_in_the_plan():
+    rows = [row for case in plan() for row in case.rows]
+    entities = [row for row in rows if row.part == "entities"]
+    assert {20, 50, 100, 300, 1000} <= {row.n for row in entities}
+    assert {"holdout", "dis-b", "dis-r", "smv-exact", "fo", "auto"} == {row.method for row in entities}
+    by_class = {row.method for row in entities if row.setting.endswith("by class")}
+    assert {"holdout", "dis-b", "dis-r", "smv-exact", "fo"} == by_class
+    breaches = {row.setting for row in rows if row.part == "broken"}
+    assert {"fit without groups", "every row is an entity", "best of 20 models, certified one by one"} <= breaches
+    assert {row.delta for row in rows if row.method == "drift test"} == {0.05, 0.2}
+
+
+def test_rows_have_runs_enough_to_decide():
     # With no violation at all, the interval must end below delta.
-    for one in cases():
-        for row in one.rows:
-            assert Count(one.runs, 0, 0.0, 0.0, 0.0).interval()[1] <= row.delta
-
-
-def test_honest_rows_have_runs_enough_to_decide():
-    for one in honest_cases():
+    for one in plan():
         for row in one.rows:
             assert Count(one.runs, 0, 0.0, 0.0, 0.0).interval()[1] <= row.delta
 
@@ -114,6 +117,7 @@ def test_a_dropped_confidence_fails_the_study(tmp_path, monkeypatch):
 def test_a_simulation_that_disagrees_with_the_enumeration_is_seen():
     rate = enumerated_rate(ROW)
     assert rate == pytest.approx(sum(math.comb(20, k) for k in range(8)) / 2**20)  # at most 7 of 20
+    assert enumerated_rate(replace(ROW, part="given", method="certify", setting="one model")) == rate
     right, wrong = Count(2000, round(2000 * rate), 0.0, 0.0, 0.0), Count(2000, 100, 0.0, 0.0, 0.0)
     assert not complaints({ROW: right}, complete=False)
     assert any("disagree" in sentence for sentence in complaints({ROW: wrong}, complete=False))
@@ -185,14 +189,15 @@ def test_processes_count_the_same(tmp_path):
 
 
 def test_the_page_states_what_the_file_holds(tmp_path):
-    cases = [coin(0.1), coin(0.9, "broken"), coin(0.1, "adversarial", 100), coin(0.05, "control")]
+    parts = {"honest": 0.1, "broken": 0.9, "control": 0.05, "entities": 0.12, "given": 0.07, "time": 0.02}
+    cases = [coin(0.15, "adversarial", 100), *(coin(rate, part) for part, rate in parts.items())]
     finished(cases, tmp_path / "counts.csv")
     records = CountStore(tmp_path / "counts.csv").read()
     sums = totals(records.counts)
-    text = write_page(records.source, sums, 1000, records.runs_by_code())
+    text = write_page(records.source, sums, 2000, records.runs_by_code())
     assert f"source digest `{source_digest()}`" in text
     assert "counted by exactly this code" not in text  # no other has counted anything
-    assert "Written from 700 runs (of 1,000 planned: a smaller run, to be completed)" in text
+    assert "Written from 1,300 runs (of 2,000 planned: a smaller run, to be completed)" in text
     with open(tmp_path / "counts.csv", newline="") as file:
         lines = list(csv.DictReader(file))
     for one in cases:

@@ -34,13 +34,11 @@ class World:
 
     def risk_of_part(self, outcome, number):
         """The same for any part of its certificate."""
-        return self.risk_of(self._right(outcome, number))
+        return self.risk_of(self.right_of_part(outcome, number))
 
     def worst_statement(self, outcome):
         """Bound and truth of the statement about a class that is the furthest from being true."""
-        right, own_part = self._right(outcome, outcome.certificate.deployed), outcome.deployed
-        masses = own_part.voters.votes(self.X).masses(own_part.vote.weights)
-        answers = outcome.classes[masses.argmax(axis=1)]
+        right, answers = self.right_of_part(outcome, outcome.certificate.deployed), self.answers(outcome)
         joint = self.p[:, None] * self.chances
         pairs = []
         for entry in outcome.certificate.by_class:
@@ -48,9 +46,15 @@ class World:
             among = joint[:, own] if entry.kind == "error" else joint.sum(axis=1) - joint[:, own]
             wrong = 1.0 - right[:, own] if entry.kind == "error" else answers == own
             pairs.append((entry.bound, float(among @ wrong / among.sum())))
-        return max(pairs, key=lambda pair: pair[1] - pair[0])
+        return furthest(pairs)
 
-    def _right(self, outcome, number):
+    def answers(self, outcome):
+        """What the deployed vote says in each case."""
+        own_part = outcome.deployed
+        masses = own_part.voters.votes(self.X).masses(own_part.vote.weights)
+        return outcome.classes[masses.argmax(axis=1)]
+
+    def right_of_part(self, outcome, number):
         """Probability of being right in each case, if the truth is the class of the column."""
         certificate, part = outcome.certificate, outcome.parts[number]
         votes, vote, loss = part.voters.votes(self.X), part.vote, certificate.loss
@@ -63,6 +67,11 @@ class World:
         right = np.zeros_like(self.chances)
         right[:, outcome.classes] = found  # a class that the voters never saw is an error
         return right
+
+
+def furthest(pairs):
+    """Of bounds and truths, the pair that is the furthest from being true."""
+    return max(pairs, key=lambda pair: pair[1] - pair[0])
 
 
 def right_or_wrong(masses, loss):

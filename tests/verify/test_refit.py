@@ -64,8 +64,8 @@ def test_a_hyper_prior_picked_by_looking_is_caught(monkeypatch):
     with monkeypatch.context() as patch:
         learn = PREPARE.informed_weights
 
-        def look(voters, training, labels, loss, rng):
-            weights = learn(voters, training, labels, loss, rng)
+        def look(voters, training, labels, loss, rng, entities):
+            weights = learn(voters, training, labels, loss, rng, entities)
             errors = [
                 np.mean(voters.votes(X).masses(np.eye(len(weights))[j]).argmax(1) != (y == "yes")) for j in range(4)
             ]

@@ -20,8 +20,21 @@ def learnable(n=80, seed=0):
     return X, (X[:, 0] + 0.3 * source.normal(size=n) > 0).astype(int)
 
 
-def machine(X, y, n_landmarks, seed=0):
-    return fit_landmarks(Encoding.fitted(X, np.arange(0)), X, y, n_landmarks, seed)
+def machine(X, y, n_landmarks, seed=0, entities=None):
+    return fit_landmarks(Encoding.fitted(X, np.arange(0)), X, y, n_landmarks, seed, entities)
+
+
+def chosen_ridge(monkeypatch, X, y, n_landmarks, entities=None):
+    """The one of the four whose coefficients it has."""
+    chosen = machine(X, y, n_landmarks, entities=entities).coefficients
+    found = []
+    for candidate in (0.01, 0.1, 1.0, 10.0):
+        with monkeypatch.context() as patch:
+            patch.setattr(_landmarks, "_RIDGES", (candidate,))
+            alone = machine(X, y, n_landmarks, entities=entities).coefficients
+            found += [candidate] if np.array_equal(alone, chosen) else []
+    (only,) = found
+    return only
 
 
 @pytest.mark.parametrize("ridge", [0.1, 10.0])
@@ -56,16 +69,45 @@ def test_noise_gets_a_large_ridge_and_a_pattern_a_small_one(monkeypatch):
     pattern = (np.sin(4 * X[:, 0]) * np.sin(4 * X[:, 1]) > 0).astype(int)
     noisy = np.where(source.random(1500) < 0.4, 1 - (X[:, 0] > 0), X[:, 0] > 0).astype(int)
 
-    def ridge(y):
-        """The one of the four whose coefficients it has."""
-        chosen = machine(X, y, 300).coefficients
-        found = []
-        for candidate in (0.01, 0.1, 1.0, 10.0):
-            with monkeypatch.context() as patch:
-                patch.setattr(_landmarks, "_RIDGES", (candidate,))
-                found += [candidate] if np.array_equal(machine(X, y, 300).coefficients, chosen) else []
-        (only,) = found
-        return only
+    assert chosen_ridge(monkeypatch, X, pattern, 300) <= 0.1
+    assert chosen_ridge(monkeypatch, X, noisy, 300) >= 1.0
 
-    assert ridge(pattern) <= 0.1
-    assert ridge(noisy) >= 1.0
+
+def test_landmarks_weigh_rows_by_their_entities(monkeypatch):
+    """Beside the closed form of weighted kernel ridge regression."""
+    monkeypatch.setattr(_landmarks, "_RIDGES", (0.5,))
+    X, y = learnable(60)
+    entities = np.concatenate([np.zeros(20, dtype=int), 1 + np.arange(40) // 2])
+    fitted = machine(X, y, 60, entities=entities)
+    rows = fitted.encoding.transform(X)
+    kernel = np.exp(-fitted.gamma * ((rows[:, None] - rows[None]) ** 2).sum(axis=2))
+    weights = np.concatenate([np.full(20, 1 / 20), np.full(40, 1 / 2)])
+    weights *= 60 / weights.sum()
+    scores = kernel @ np.linalg.solve(kernel + 0.5 * np.diag(1 / weights), 2.0 * y - 1.0)
+    own = np.exp(-fitted.gamma * ((rows[:, None] - fitted.points[None]) ** 2).sum(axis=2)) @ fitted.coefficients
+    assert np.allclose(own[:, 1], scores, atol=1e-4)
+
+
+def test_the_ridge_is_chosen_on_other_entities(monkeypatch):
+    """Labels of many entities are noise, which is known by heart on their other rows: that must not decide."""
+    source = rng(0)
+    centres = source.normal(size=(400, 6))
+    labels = np.where(source.random(400) < 0.4, source.integers(2, size=400), centres[:, 0] > 0)
+    entities = source.permutation(np.repeat(np.arange(400), 3))
+    X, y = centres[entities] + 0.001 * source.normal(size=(1200, 6)), labels[entities]
+    assert chosen_ridge(monkeypatch, X, y, 400) <= 0.1
+    assert chosen_ridge(monkeypatch, X, y, 400, entities) >= 1.0
+
+
+@pytest.mark.parametrize("sizes", [np.full(20, 6), np.arange(1, 21)])
+def test_ridges_are_tried_on_a_fifth_of_the_entities(sizes):
+    entities = rng().permutation(np.repeat(np.arange(20), sizes))
+    first, last = _landmarks._divided(len(entities), entities, rng())
+    assert len(set(entities[last])) == 4
+    assert not set(entities[first]) & set(entities[last])
+    assert sorted([*first, *last]) == list(range(len(entities)))
+
+
+def test_one_entity_has_no_other_to_try_ridges_on():
+    X, y = learnable(40)
+    assert np.mean(machine(X, y, 20, entities=np.zeros(40, dtype=int)).answers(X)[:, 0] == y) > 0.8

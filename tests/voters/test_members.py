@@ -34,12 +34,12 @@ def scaled(X):
     return Encoding.fitted(X, np.arange(0))
 
 
-def support_vectors(X, y):
+def support_vectors(X, y, entities=None):
     encoding = scaled(X)
     return KernelPairs.fitted(encoding, SVC(C=1e6, gamma=50.0).fit(encoding.transform(X), y), 50.0)
 
 
-def boosting(stages, X, y, leaves=31):
+def boosting(stages, X, y, entities=None, leaves=31):
     model = HistGradientBoostingClassifier(
         max_iter=max(stages), min_samples_leaf=1, max_leaf_nodes=leaves, early_stopping=False
     )
@@ -186,3 +186,42 @@ def test_neighbours_far_away_and_pickled_ones_vote_too():
     assert "_search" not in vars(again)
     assert np.array_equal(again.votes(X), votes)
     assert member.votes(X[:0]).shape == (0, 3)
+
+
+def test_models_are_told_the_entities_of_the_rows_they_see():
+    X, y = noise(60)
+    entities, told = np.arange(60) // 6, []
+
+    def train(rows, labels, whose):
+        told.append((rows, whose))
+        return support_vectors(rows, labels)
+
+    folds = entities % 3
+    fit_folds(train, X, y, folds, entities=entities)
+    for k, (rows, whose) in enumerate(told):
+        assert np.array_equal(rows, X[folds != k])
+        assert np.array_equal(whose, entities[folds != k])
+    fit_folds(train, X, y, folds)
+    assert told[-1][1] is None
+
+
+def test_out_of_sample_neighbours_are_all_of_other_folds_beside_a_search_by_hand():
+    X, y = noise(90, n_classes=3)
+    folds, remembered = rng(1).integers(4, size=90), np.sort(rng(2).permutation(90)[:70])
+    member = NeighbourMember.fitted(scaled(X), X, y, remembered, folds)
+    asked = rng(3).permutation(90)[:40]
+    fractions = member.out_of_sample(X, asked, 3)
+    place = _on_grid(member.encoding, X)
+    for row, fraction in zip(asked, fractions, strict=True):
+        others = remembered[folds[remembered] != folds[row]]
+        nearest = others[np.argsort(np.square(place[others] - place[row]).sum(axis=1), kind="stable")]
+        expected = [np.bincount(y[nearest[:size]], minlength=3).argmax() for size in (1, 5, 15)]
+        assert np.array_equal(fraction, np.eye(3)[expected])
+
+
+def test_a_row_without_neighbours_in_other_folds_gets_no_opinion():
+    X, y = noise(30)
+    folds = np.array([0] * 25 + [1] * 5)
+    fractions = NeighbourMember.fitted(scaled(X), X, y, np.arange(25), folds).out_of_sample(X, np.arange(30), 2)
+    assert np.all(fractions[:25] == 0.5)
+    assert np.all(fractions[25:].max(axis=2) == 1.0)

@@ -8,14 +8,16 @@ methods import when they are called.
 from certivote.certificate._certificate import Certificate
 from certivote.certificate._digests import part_digest, row_keys, rows_digest
 from certivote.certificate._json import SCHEMA_VERSION
-from certivote.certificate._parts import ClassBound, PartRecord, Payment
+from certivote.certificate._parts import Candidate, ClassBound, Drift, PartRecord, Payment
 from certivote.certificate._provenance import Provenance, recorded_parameters
 from certivote.certificate._used_rows import used_rows
 
 __all__ = [
     "SCHEMA_VERSION",
+    "Candidate",
     "Certificate",
     "ClassBound",
+    "Drift",
     "PartRecord",
     "Payment",
     "Provenance",

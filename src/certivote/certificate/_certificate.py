@@ -3,15 +3,17 @@
 import dataclasses
 import json
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from certivote.certificate._json import build, parse
-from certivote.certificate._parts import ClassBound, PartRecord
+from certivote.certificate._parts import Candidate, ClassBound, PartRecord
 from certivote.certificate._provenance import Provenance
-from certivote.theory.predictors import PREDICTORS
+from certivote.theory.predictors import GIVEN, PREDICTORS
 
 __all__ = ["Certificate"]
 
@@ -68,6 +70,14 @@ class Certificate:
         that of ``bound``. Empty in records of before version 3.
     assumptions : tuple of str
         Sentences that must be true of the data and of how the certificate came about.
+    groups : str
+        What tells which rows belong together, the name of a column or just ``groups``; empty if every row is by itself.
+        The bound is then on the error of a random row of a new entity.
+    order : str
+        What gives the rows their order in time, the name of a column or just ``order``; empty if there is none.
+    candidates : tuple of Candidate
+        Of :func:`certivote.certify` with several models: all of them, with bounds that hold together. The certificate
+        itself is about the one with the smallest, or about the vote of them that was learned if its bound is smaller.
     provenance : Provenance
         When, from which data, with which parameters, seed and versions of libraries it was made.
     made_in_schema : int
@@ -101,6 +111,9 @@ class Certificate:
     by_class: tuple[ClassBound, ...]
     remarks: tuple[str, ...]
     assumptions: tuple[str, ...]
+    groups: str
+    order: str
+    candidates: tuple[Candidate, ...]
     provenance: Provenance
     made_in_schema: int
 
@@ -131,6 +144,47 @@ class Certificate:
         """
         return dataclasses.replace(self, provenance=self.provenance.with_source(name, digest))
 
+    def combine(self, predictions: Sequence[ArrayLike]) -> NDArray[Any]:
+        """The answers that this certificate is about, from those of the models that were given to :func:`certify`.
+
+        Parameters
+        ----------
+        predictions : sequence of array-like
+            For each of the models, in the order of ``candidates``, its answers to the same cases.
+
+        Returns
+        -------
+        array
+            The answers of the chosen model; or of the weighted vote of all of them, where ties go to the class that
+            comes first in ``classes``.
+
+        Examples
+        --------
+        >>> from certivote import certify_predictions
+        >>> certificate = certify_predictions(["a", "b"] * 50, {"first": ["a", "b"] * 50, "second": ["a"] * 100})
+        >>> certificate.combine([["a", "b", "b"], ["a", "a", "a"]]).tolist()
+        ['a', 'b', 'b']
+        """
+        answers = [np.asarray(each).reshape(-1) for each in predictions]
+        if len(answers) != len(self.candidates) or len({len(each) for each in answers}) != 1:
+            raise ValueError(
+                f"predictions must hold the answers of {len(self.candidates)} models to the same cases; got "
+                f"{len(answers)} of lengths {[len(each) for each in answers]}."
+            )
+        for candidate, own in zip(self.candidates, answers, strict=True):
+            if candidate.chosen:
+                return own
+        table = np.stack(answers, axis=1).astype(object)
+        places = {label: place for place, label in enumerate(self.classes)}
+        codes = np.array([[places.get(str(value), -1) for value in row] for row in table.tolist()])
+        if (codes < 0).any():
+            unknown = str(table[codes < 0].tolist()[0])
+            raise ValueError(f"predictions has the label {unknown!r}, which is none of {', '.join(self.classes)}.")
+        weights = np.exp(np.asarray(self.deployed_part.log_weights))
+        masses = np.stack([(codes == code) @ weights for code in range(len(self.classes))], axis=1)
+        first = (codes == masses.argmax(axis=1)[:, None]).argmax(axis=1)
+        return np.array([row[place] for row, place in zip(table.tolist(), first.tolist(), strict=True)])
+
     def to_json(self, indent: int | None = 2) -> str:
         """The certificate as JSON; :meth:`from_json` gives back an equal one."""
         return json.dumps(dataclasses.asdict(self), indent=indent, allow_nan=False, ensure_ascii=False)
@@ -152,11 +206,11 @@ class Certificate:
             )
         has_errors = not PREDICTORS[certificate.certified].is_random
         for i, part in enumerate(certificate.parts):
-            _check_counts(part, f"parts[{i}]", 1, has_errors)
+            _check_counts(part, f"parts[{i}]", 1, has_errors, bool(certificate.groups))
             if not sum(map(abs, part.alpha)) > 0:
                 raise ValueError(f"Not a certificate: parts[{i}].alpha must hold a number that is not 0.")
         for i, entry in enumerate(certificate.by_class):
-            _check_counts(entry, f"by_class[{i}]", 0, has_errors)
+            _check_counts(entry, f"by_class[{i}]", 0, has_errors, bool(certificate.groups))
         return certificate
 
     def report(
@@ -166,7 +220,7 @@ class Certificate:
         truth: ArrayLike | None = None,
         answers: ArrayLike | None = None,
         used: tuple[int, int] = (0, 0),
-        title: str = "A certified majority vote",
+        title: str | None = None,
         command: str = "certivote verify certificate.json",
     ) -> None:
         """Write the certificate as one web page that works offline: for a board, a regulator, or a file.
@@ -181,7 +235,8 @@ class Certificate:
         used : (int, int)
             How many of these rows are no test rows after all, since they trained the voters or certified the vote: see
             :func:`certivote.certificate.used_rows`. The page then says so.
-        title : str
+        title : str, optional
+            By default, what is certified: a majority vote or a model.
         command : str
             How a reader verifies the certificate, with the names of the files as they will find them.
 
@@ -199,6 +254,9 @@ class Certificate:
         """
         from certivote.present import TestRows, write_report
 
+        if title is None:
+            vote = "A certified vote of models" if self.candidates else "A certified majority vote"
+            title = "A certified model" if self.certified == GIVEN.name else vote
         if (truth is None) != (answers is None):
             raise ValueError("truth and answers come together: the true classes and what the classifier says.")
         test = None if truth is None else TestRows(np.asarray(truth).tolist(), np.asarray(answers).tolist(), used)
@@ -215,7 +273,7 @@ class Certificate:
         return certificate_card(self)
 
 
-def _check_counts(part: PartRecord | ClassBound, where: str, least: int, has_errors: bool) -> None:
+def _check_counts(part: PartRecord | ClassBound, where: str, least: int, has_errors: bool, grouped: bool) -> None:
     """Refuse numbers that contradict one another, before anything divides by them."""
     if part.n < least:
         raise ValueError(f"Not a certificate: {where}.n must be at least {least}; got {part.n}.")
@@ -224,6 +282,10 @@ def _check_counts(part: PartRecord | ClassBound, where: str, least: int, has_err
         raise ValueError(f"Not a certificate: {where}.errors must be {must}.")
     if part.errors is not None and part.errors > part.n:
         raise ValueError(f"Not a certificate: {where} has {part.errors} errors in {part.n} rows.")
+    if part.entities > part.n or bool(part.entities) != (grouped and part.n > 0):
+        raise ValueError(f"Not a certificate: {where} has {part.entities} entities in {part.n} rows.")
+    if len(part.losses) not in (0, part.entities):
+        raise ValueError(f"Not a certificate: {where} has {len(part.losses)} losses of {part.entities} entities.")
     if part.risk_delta >= part.delta:
         raise ValueError(
             f"Not a certificate: {where} spends {part.risk_delta} of its delta {part.delta} on a simulation."

@@ -14,7 +14,7 @@ from certivote.theory.predictors import PREDICTORS
 
 __all__ = ["SCHEMA_VERSION", "build", "parse"]
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 
 _LONGEST = 1 << 28
 """Characters of the longest text that is read: a certificate of a million voters has fewer."""
@@ -30,7 +30,7 @@ _RANGES: dict[str, tuple[float, float]] = {
     "delta": _PROBABILITY,
     "risk_delta": (0.0, 1.0),
     "prior_weight": (_POSITIVE, 1.0),
-    "risks": (0.0, 1.0),
+    **dict.fromkeys(("risks", "losses", "holdout_losses", "majority_losses", "p_value"), (0.0, 1.0)),
     "average_weights": (0.0, 1.0),
     "bound": (0.0, _LARGEST_BOUND),
     "average_bound": (0.0, _LARGEST_BOUND),
@@ -57,6 +57,11 @@ _RANGES: dict[str, tuple[float, float]] = {
             "n_columns",
             "n_rows",
             "class_counts",
+            "entities",
+            "early_rows",
+            "early_errors",
+            "late_rows",
+            "late_errors",
         ),
         (0, _LARGEST),
     ),

@@ -28,6 +28,8 @@ def upgraded(record: dict[str, Any]) -> dict[str, Any]:
         record, version = _from_version_3(record), 4
     if version == 4:
         record, version = _from_version_4(record, written), 5
+    if version == 5:
+        record, version = _from_version_5(record), 6
     return {**record, "schema_version": version}
 
 
@@ -94,6 +96,18 @@ def _from_version_4(record: dict[str, Any], written: int) -> dict[str, Any]:
     parts = [_with(part, f"certificate.parts[{i}]", **nobody) for i, part in enumerate(_objects(record["parts"]))]
     unknown = json.loads(json.dumps(asdict(Provenance())))
     return {**_with(record, "certificate", provenance=unknown, made_in_schema=written), "parts": parts}
+
+
+def _from_version_5(record: dict[str, Any]) -> dict[str, Any]:
+    """Up to version 5 every row was by itself and had no time, and one vote was certified at a time."""
+    alone = {"entities": 0, "losses": []}
+    older = {**alone, "holdout_losses": [], "majority_losses": [], "drift": []}
+    parts = [_with(part, f"certificate.parts[{i}]", **older) for i, part in enumerate(_objects(record["parts"]))]
+    by_class = record.get("by_class")
+    if isinstance(by_class, list) and all(isinstance(entry, dict) for entry in by_class):
+        by_class = [_with(entry, f"certificate.by_class[{i}]", **alone) for i, entry in enumerate(by_class)]
+    newer = _with(record, "certificate", groups="", order="", candidates=[])
+    return {**newer, "parts": parts, **({} if by_class is None else {"by_class": by_class})}
 
 
 def _objects(parts: list[Any]) -> list[dict[str, Any]]:

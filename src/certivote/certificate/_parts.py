@@ -1,8 +1,8 @@
-"""The frozen records inside a certificate: its parts, what they pay, the bounds by class."""
+"""The frozen records inside a certificate: its parts, what they pay, the bounds by class, other candidates."""
 
 from dataclasses import dataclass, field
 
-__all__ = ["ClassBound", "PartRecord", "Payment"]
+__all__ = ["Candidate", "ClassBound", "Drift", "PartRecord", "Payment"]
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,50 @@ class Payment:
 
 
 @dataclass(frozen=True)
+class Drift:
+    """Whether errors were more frequent late than early among certification rows that have an order in time.
+
+    Attributes
+    ----------
+    early_rows, early_errors, late_rows, late_errors : int
+        The two halves of the certification rows in their order; the late half has the odd row.
+    p_value : float
+        Of Fisher's exact test, two-sided: the probability that a random order would divide the errors at least as
+        unevenly.
+    """
+
+    early_rows: int
+    early_errors: int
+    late_rows: int
+    late_errors: int
+    p_value: float
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One of several given models, certified on the same rows at its part of delta, so that any may be chosen.
+
+    Attributes
+    ----------
+    name : str
+    errors : int
+        Certification rows that it gets wrong.
+    losses : tuple of float
+        As in :class:`PartRecord`.
+    bound : float
+        Upper bound on its error, at delta divided by the number of candidates, one of which is the vote of them.
+    chosen : bool
+        Whether the certificate is about this one; if it is about none, it is about the vote.
+    """
+
+    name: str
+    errors: int
+    losses: tuple[float, ...] = field(repr=False)
+    bound: float
+    chosen: bool
+
+
+@dataclass(frozen=True)
 class PartRecord:
     """One part of the rows and the vote certified on it: all that its own bound is computed from.
 
@@ -32,9 +76,16 @@ class PartRecord:
         Certification rows.
     errors : int or None
         How many of them the vote gets wrong; None for the random vote, which has no fixed answers.
+    entities : int
+        How many entities (patients, machines, documents) the certification rows belong to; 0 if every row is by
+        itself. Bounds then start from means over entities, and this number takes the place of ``n``.
+    losses : tuple of float
+        Of each entity, the share of its rows that the vote gets wrong, in the order of the bets (by the SHA-256 of the
+        entity's name). Empty without entities, and for methods that do not start from errors.
     risks : tuple of float
         The empirical statistics in the bound: the vote's error rate; the random vote's mean error rate; the mean vote's
-        mean of a function of the wrong mass; for the C-bound, mean wrong mass and disagreement.
+        mean of a function of the wrong mass; for the C-bound, mean wrong mass and disagreement. With entities, means
+        over these.
     delta : float
         Probability with which this part's own bound may fail.
     risk_draws, risk_delta : int and float
@@ -82,10 +133,16 @@ class PartRecord:
     majority_bound : float
         The Clopper-Pearson bound on the error of always answering it, at the certificate's full delta; without training
         rows at delta divided by the number of classes, since the certification rows have chosen among these.
+    holdout_losses, majority_losses : tuple of float
+        With entities, what these two bounds start from, as ``losses``.
+    drift : tuple of Drift
+        One, if the rows have an order in time and the vote has fixed answers.
     """
 
     n: int
+    entities: int
     errors: int | None
+    losses: tuple[float, ...] = field(repr=False)
     risks: tuple[float, ...]
     delta: float
     risk_draws: int
@@ -113,6 +170,19 @@ class PartRecord:
     majority_class: str
     majority_errors: int
     majority_bound: float
+    holdout_losses: tuple[float, ...] = field(repr=False)
+    majority_losses: tuple[float, ...] = field(repr=False)
+    drift: tuple[Drift, ...]
+
+    @property
+    def size(self) -> int:
+        """Independent cases that the bound is computed from: entities, or rows."""
+        return self.entities or self.n
+
+    @property
+    def statistics(self) -> tuple[float, ...]:
+        """What the theorem starts from: the risks and, where it bets on entities, their losses."""
+        return (*self.risks, *self.losses)
 
 
 @dataclass(frozen=True)
@@ -128,17 +198,27 @@ class ClassBound:
         case of another.
     n : int
         Certification rows of this class; for false alarms, of the other classes.
-    errors, risks, delta, risk_draws, risk_delta, confidence, bound
+    entities : int
+        Entities that have such rows; 0 if every row is by itself. The bound is then on the mean, over new entities that
+        have such cases, of the share of these that are wrong.
+    errors, losses, risks, delta, risk_draws, risk_delta, confidence, bound
         As in :class:`PartRecord`, for these rows. The penalty is the part's own. Without rows the bound is 1.
     """
 
     label: str
     kind: str
     n: int
+    entities: int
     errors: int | None
+    losses: tuple[float, ...] = field(repr=False)
     risks: tuple[float, ...]
     delta: float
     risk_draws: int
     risk_delta: float
     confidence: float
     bound: float
+
+    @property
+    def size(self) -> int:
+        """Independent cases that the bound is computed from: entities, or rows."""
+        return self.entities or self.n

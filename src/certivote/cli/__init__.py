@@ -10,6 +10,7 @@ import typer
 
 from certivote._version import __version__
 from certivote.cli._bound import bound
+from certivote.cli._certify import certify
 from certivote.cli._compare import compare
 from certivote.cli._datasets import datasets
 from certivote.cli._fit import fit
@@ -57,6 +58,8 @@ app.command(
         "fit patients.csv --target outcome",
         "fit patients.parquet --target outcome --drop patient_id --out certificate.json --model patients.certivote",
         "fit patients.csv --target outcome --method dis-b --voters forest --delta 0.01 --json",
+        "fit visits.csv --target outcome --group patient_id",
+        "fit sensor.csv --target state --time taken_at",
         "fit patienten.csv --target befund --sep ';' --decimal , --encoding latin-1",
     )
 )(fit)
@@ -69,6 +72,15 @@ app.command(
 )(predict)
 app.command(
     epilog=_examples(
+        "certify predictions.csv --truth outcome --predicted label",
+        "certify predictions.csv --truth outcome --predicted label --group patient_id --out certificate.json "
+        "--report report.html",
+        "certify predictions.csv --truth outcome --predicted forest --predicted boosting",
+        "certify new.csv --truth outcome --model patients.certivote --training patients.csv",
+    )
+)(certify)
+app.command(
+    epilog=_examples(
         "compare patients.csv --target outcome", "compare patients.csv --target outcome --method dis-r --method holdout"
     )
 )(compare)
@@ -78,6 +90,7 @@ app.command(
         "verify patients.certivote --data patients.csv --target outcome",
         "verify certificate.json --model patients.certivote --data patients.csv --target outcome",
         "verify patients.certivote --data patients.csv --target outcome --refit",
+        "verify certificate.json --data predictions.csv --truth outcome --predicted label",
     )
 )(verify)
 app.command(

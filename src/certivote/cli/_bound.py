@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from certivote.cli._shared import AsJson, Delta, fail
-from certivote.present import percent_up, text_table
+from certivote.present import bound_text, text_table
 from certivote.theory.calculator import LARGEST, Formula, formulas, rows_needed
 
 __all__ = ["bound"]
@@ -111,5 +111,5 @@ def _cell(name: str, value: Any, never: bool) -> str:
     if name == "examples":
         return f"{value:,}" if value else "never" if never else f"over {LARGEST:,}"
     if name == "bound":
-        return percent_up(value) + (" (vacuous)" if value >= 1 else "")
+        return bound_text(value)
     return value or ""

@@ -5,7 +5,19 @@ from typing import Annotated, Any
 
 import typer
 
-from certivote.cli._inputs import Data, DecimalMark, Drop, Encoding, Separator, Target, on_table, table_file
+from certivote.cli._inputs import (
+    Data,
+    DecimalMark,
+    Drop,
+    Encoding,
+    Group,
+    Separator,
+    Target,
+    Time,
+    check_group_or_time,
+    on_table,
+    table_file,
+)
 from certivote.cli._outputs import check_files
 from certivote.cli._shared import (
     AsJson,
@@ -20,6 +32,7 @@ from certivote.cli._shared import (
     name_option,
     table_voters,
 )
+from certivote.io import read_table
 from certivote.pipeline import compare as compare_methods
 from certivote.present import comparison_text
 from certivote.theory.methods import METHODS
@@ -31,6 +44,8 @@ def compare(
     data: Data,
     target: Target,
     drop: Drop = None,
+    group: Group = None,
+    time: Time = None,
     sep: Separator = None,
     decimal: DecimalMark = None,
     encoding: Encoding = None,
@@ -61,6 +76,7 @@ def compare(
 ) -> None:
     """Fit several methods to one split of a table and print their certificates side by side."""
     file = table_file(data, sep, decimal, encoding)
+    check_group_or_time(group, time)
     check_files({"DATA": data}, {})
     parameters: dict[str, Any] = {
         "voters": table_voters(voters, "dis-r"),
@@ -74,7 +90,12 @@ def compare(
         "verbose": not quiet,
     }
     table, _ = on_table(
-        file, target, drop, quiet, lambda X, y: compare_methods(X, y, method or None, joint=joint, **parameters)
+        file,
+        quiet,
+        lambda: read_table(file, target, drop or (), group=group, time=time),
+        lambda read: compare_methods(
+            read.X, read.y, method or None, groups=read.groups, order=read.order, joint=joint, **parameters
+        ),
     )
     if not as_json:
         typer.echo(comparison_text(table))

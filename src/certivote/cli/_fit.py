@@ -5,8 +5,20 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from certivote.cli._inputs import Data, DecimalMark, Drop, Encoding, Separator, Target, on_table, table_file
-from certivote.cli._outputs import check_files, is_standard_output, print_result, writing
+from certivote.cli._inputs import (
+    Data,
+    DecimalMark,
+    Drop,
+    Encoding,
+    Group,
+    Separator,
+    Target,
+    Time,
+    check_group_or_time,
+    on_table,
+    table_file,
+)
+from certivote.cli._outputs import check_files, is_standard_output, show_certificate, write_certificate, writing
 from certivote.cli._shared import (
     AsJson,
     Delta,
@@ -21,11 +33,10 @@ from certivote.cli._shared import (
     TrainShare,
     Voters,
     fail,
-    say,
     table_voters,
 )
 from certivote.estimator import CertifiedVoteClassifier
-from certivote.io import write_atomically
+from certivote.io import read_table
 
 __all__ = ["fit"]
 
@@ -34,6 +45,8 @@ def fit(
     data: Data,
     target: Target,
     drop: Drop = None,
+    group: Group = None,
+    time: Time = None,
     sep: Separator = None,
     decimal: DecimalMark = None,
     encoding: Encoding = None,
@@ -71,6 +84,7 @@ def fit(
     what fills missing values, so that the certification rows stay unseen. All this is saved with the model.
     """
     file = table_file(data, sep, decimal, encoding)
+    check_group_or_time(group, time)
     if is_standard_output(model):
         fail("--model: a classifier is no text to print; give the name of a file.")
     check_files({"DATA": data}, {"--out": out, "--model": model})
@@ -91,22 +105,15 @@ def fit(
         "random_state": seed,
         "verbose": not quiet,
     }
-    clf, digest = on_table(file, target, drop, quiet, lambda X, y: CertifiedVoteClassifier(**parameters).fit(X, y))
+    clf, digest = on_table(
+        file,
+        quiet,
+        lambda: read_table(file, target, drop or (), group=group, time=time),
+        lambda read: CertifiedVoteClassifier(**parameters).fit(read.X, read.y, groups=read.groups, order=read.order),
+    )
     clf.certificate_ = clf.certificate_.with_source(file.name, digest)
-    record = f"{clf.certificate_.to_json()}\n"
-    as_json = as_json or is_standard_output(out)
-    if out is not None and not is_standard_output(out):
-        with writing("--out", out):
-            write_atomically(out, record.encode())
+    write_certificate(clf.certificate_, out)
     if model is not None:
         with writing("--model", model):
             clf.save(model)
-    if as_json:
-        print_result(record)
-    if quiet:
-        return
-    if not as_json:
-        typer.echo(f"{clf.certificate_}\n")
-    for what, path in (("Certificate", out), ("Classifier", model)):
-        if path is not None and not is_standard_output(path):
-            say(f"{what} written to {path}.", err=as_json)
+    show_certificate(clf.certificate_, as_json, quiet, {"Certificate": out, "Classifier": model})

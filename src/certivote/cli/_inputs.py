@@ -3,8 +3,9 @@
 import io
 import warnings
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,20 +15,43 @@ from joblib import parallel_config
 from certivote.certificate import Certificate
 from certivote.cli._shared import complain, fail
 from certivote.estimator import load
-from certivote.io import Table, TableError, TableFile, column_names, read_standard_input, read_table
+from certivote.io import (
+    Table,
+    TableError,
+    TableFile,
+    column_names,
+    is_parquet,
+    read_standard_input,
+    read_table,
+    same_labels,
+)
 
 __all__ = [
     "Data",
     "DecimalMark",
     "Drop",
     "Encoding",
+    "Group",
+    "GroupOfRows",
+    "Predicted",
+    "RecordedGroup",
+    "RecordedPredicted",
+    "RecordedTarget",
+    "RecordedTime",
     "Separator",
     "Target",
+    "Time",
+    "TimeOfRows",
+    "Training",
     "Trust",
+    "Truth",
+    "check_group_or_time",
+    "check_has_data",
     "on_table",
     "read_certificate",
     "rows_for",
     "table_file",
+    "training_file",
     "warnings_as_lines",
 ]
 
@@ -63,6 +87,46 @@ Drop = Annotated[
         metavar="COLUMN",
         help="Column to leave out, such as an identifier; repeat for several.",
         autocompletion=_complete_column,
+    ),
+]
+_GROUP = "Column that says what each row belongs to, such as a patient. No feature."
+_TIME = "Column that says when each row was taken, by numbers or dates. No feature."
+_RECORDED = "  [default: the one that the certificate names, if the table has it]"
+
+
+def _column(text: str, *names: str) -> Any:
+    """An option that names a column."""
+    return typer.Option(*names, metavar="COLUMN", help=text, show_default=False, autocompletion=_complete_column)
+
+
+Group = Annotated[
+    str | None,
+    _column(f"{_GROUP} Rows of one are kept together, and the certificate is about a random row of a new one."),
+]
+GroupOfRows = Annotated[str | None, _column(f"{_GROUP} The certificate is about a random row of a new one.")]
+Time = Annotated[
+    str | None,
+    _column(f"{_TIME} The earliest rows train, the latest certify, and the certificate is about their time."),
+]
+TimeOfRows = Annotated[str | None, _column(f"{_TIME} The certificate then shows whether errors grew in that time.")]
+RecordedGroup = Annotated[str | None, _column(f"{_GROUP}{_RECORDED}")]
+RecordedTime = Annotated[str | None, _column(f"{_TIME}{_RECORDED}")]
+Truth = Annotated[str, _column("Column that holds the true classes.", "--truth", "--target")]
+RecordedTarget = Annotated[
+    str | None, _column(f"Column that holds the true classes.{_RECORDED}", "--target", "--truth")
+]
+Predicted = Annotated[list[str] | None, _column("Column that holds the answers of a model; repeat for several models.")]
+RecordedPredicted = Annotated[
+    list[str] | None,
+    _column(
+        "For certificates of given models: column that holds the answers of one; repeat for several, in their order. "
+        " [default: columns of the models' names]"
+    ),
+]
+Training = Annotated[
+    Path | None,
+    typer.Option(
+        help="For given models: the table that they were trained on, to count how many of the rows are among its own."
     ),
 ]
 Separator = Annotated[
@@ -109,17 +173,36 @@ def table_file(path: Path, sep: str | None, decimal: str | None, encoding: str |
         raise typer.BadParameter(rest, param_hint=f"'--{name}'") from None
 
 
-def on_table(
-    file: TableFile, target: str, drop: list[str] | None, quiet: bool, work: Callable[[Any, Any], Any]
-) -> tuple[Any, str]:
+def training_file(path: Path, sep: str | None, decimal: str | None, encoding: str | None) -> TableFile:
+    """Another table, in the same format or in parquet."""
+    return table_file(path, None, decimal, None) if is_parquet(path) else table_file(path, sep, decimal, encoding)
+
+
+def check_group_or_time(group: str | None, time: str | None) -> None:
+    """End if both are given."""
+    if group is not None and time is not None:
+        fail(
+            "--group, --time: give one of them: groups are divided among the parts at random, rows with a time by "
+            "their time. Give --group if new groups will come, --time if later times will."
+        )
+
+
+def check_has_data(data: Path | None, columns: Mapping[str, Any]) -> None:
+    """End if columns are named, by these options, of a table that is not given."""
+    option = next((option for option, column in columns.items() if column), None)
+    if data is None and option is not None:
+        fail(f"{option}: give --data with it, the table that has this column.")
+
+
+def on_table(file: TableFile, quiet: bool, read: Callable[[], Table], work: Callable[[Table], Any]) -> tuple[Any, str]:
     """Read the file and do the work on all processors; what came of it, and the digest of what was read.
 
     Bad data and bad parameters end in one line; warnings are shown as lines too.
     """
     try:
-        read = read_table(file, target, drop or ())
         with warnings_as_lines(quiet), parallel_config("threading", n_jobs=-1):
-            return work(read.X, read.y), read.digest
+            table = read()
+            return work(table), table.digest
     except TableError as error:
         fail(str(error))
     except ValueError as error:
@@ -155,17 +238,18 @@ def read_certificate(path: Path, trusted: Sequence[str] | None) -> tuple[Certifi
         raise ValueError(f"{path} is neither a certificate nor a model.") from error
 
 
-def rows_for(model: Any, file: TableFile, target: str) -> Table:
+def rows_for(model: Any, file: TableFile, target: str, group: str | None = None, time: str | None = None) -> Table:
     """The columns of a file that a model knows, and the classes as the model knows them."""
     names = getattr(model, "feature_names_in_", None)
-    read = read_table(file, target, features=None if names is None else names.tolist())
+    read = read_table(file, target, features=None if names is None else names.tolist(), group=group, time=time)
     rows = read.X.to_numpy() if names is None else read.X
-    return Table(rows, _as_classes(model, read.y), read.digest)
+    return replace(read, X=rows, y=_as_classes(model, read.y))
 
 
 def _as_classes(model: Any, texts: Any) -> Any:
     """The classes of a model whose texts these are; a file has texts, where Python may have had numbers."""
     known = {str(label): label for label in model.classes_.tolist()}
+    texts = texts.map(same_labels(set(texts), known))
     are_texts, are_alike = set(known.values()) == known.keys(), len(known) < len(model.classes_)
     if are_texts or are_alike or not known.keys() >= set(texts):
         return texts

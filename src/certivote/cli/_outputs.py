@@ -11,11 +11,20 @@ from pathlib import Path
 
 import typer
 
-from certivote.cli._shared import fail
-from certivote.io import check_writable
+from certivote.certificate import Certificate
+from certivote.cli._shared import fail, say
+from certivote.io import check_writable, write_atomically
 from certivote.present import plain_text
 
-__all__ = ["check_files", "check_folder", "is_standard_output", "print_result", "writing"]
+__all__ = [
+    "check_files",
+    "check_folder",
+    "is_standard_output",
+    "print_result",
+    "show_certificate",
+    "write_certificate",
+    "writing",
+]
 
 _OUTPUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 _Identity = tuple[int, int]
@@ -101,6 +110,31 @@ def print_result(text: str) -> None:
         typer.echo(re.sub(r"[^\n\t]+", lambda part: plain_text(part[0]), text), nl=False)
     else:
         typer.echo(text.encode(), nl=False)
+
+
+def write_certificate(certificate: Certificate, out: Path | None) -> None:
+    """Write it as JSON, if ``--out`` names a file."""
+    if out is not None and not is_standard_output(out):
+        with writing("--out", out):
+            write_atomically(out, _record(certificate).encode())
+
+
+def show_certificate(certificate: Certificate, as_json: bool, quiet: bool, written: Mapping[str, Path | None]) -> None:
+    """Print it, in words or as JSON, and say what was written where."""
+    as_json = as_json or is_standard_output(written["Certificate"])
+    if as_json:
+        print_result(_record(certificate))
+    if quiet:
+        return
+    if not as_json:
+        typer.echo(f"{certificate}\n")
+    for what, path in written.items():
+        if path is not None and not is_standard_output(path):
+            say(f"{what} written to {path}.", err=as_json)
+
+
+def _record(certificate: Certificate) -> str:
+    return f"{certificate.to_json()}\n"
 
 
 @contextmanager

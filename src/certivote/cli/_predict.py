@@ -143,12 +143,14 @@ def _features(classifier: Any, file: TableFile, names: list[str]) -> list[str]:
     if known is not None:
         check_columns(file, known.tolist(), names)
         return known.tolist()
-    if len(names) != classifier.n_features_in_:
+    units = (classifier.certificate_.groups, classifier.certificate_.order)
+    features = names if len(names) == classifier.n_features_in_ else [name for name in names if name not in units]
+    if len(features) != classifier.n_features_in_:
         raise TableError(
             f"{file}: {len(names)} columns, but the model takes {classifier.n_features_in_}, and was fitted to columns "
             "without names: give just these, in the same order."
         )
-    return names
+    return features
 
 
 def _free(name: str, taken: Sequence[str]) -> str:

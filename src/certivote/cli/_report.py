@@ -7,11 +7,18 @@ from typing import Annotated, Any
 import typer
 
 from certivote.certificate import Certificate, used_rows
+from certivote.cli._given import as_test, given_models, recorded_columns, rows_of_answers, verify_command
 from certivote.cli._inputs import (
     DecimalMark,
     Encoding,
+    RecordedGroup,
+    RecordedPredicted,
+    RecordedTarget,
+    RecordedTime,
     Separator,
     Trust,
+    check_group_or_time,
+    check_has_data,
     read_certificate,
     rows_for,
     table_file,
@@ -20,6 +27,7 @@ from certivote.cli._inputs import (
 from certivote.cli._outputs import check_files, is_standard_output, print_result
 from certivote.cli._shared import Quiet, fail, say
 from certivote.cli._unread import UnreadValues
+from certivote.io import Table, TableError
 
 __all__ = ["report"]
 
@@ -31,9 +39,15 @@ def report(
     ),
     data: Annotated[
         Path | None,
-        typer.Option(help="Test rows, used neither for training nor for certification; needs a model and --target."),
+        typer.Option(
+            help="Test rows, used neither for training nor for certification. They need the model; or, for "
+            "certificates of given models, its answers."
+        ),
     ] = None,
-    target: Annotated[str | None, typer.Option(help="Column that holds the classes.")] = None,
+    target: RecordedTarget = None,
+    predicted: RecordedPredicted = None,
+    group: RecordedGroup = None,
+    time: RecordedTime = None,
     title: Annotated[str | None, typer.Option(help="Heading of the page.  [default: the name of the file]")] = None,
     sep: Separator = None,
     decimal: DecimalMark = None,
@@ -42,37 +56,51 @@ def report(
     quiet: Quiet = False,
 ) -> None:
     """Write a certificate as one web page that works offline: the promise, where it comes from, how to verify it."""
-    if (data is None) != (target is None):
-        fail("--data, --target: give both, or neither.")
+    check_has_data(data, {"--target": target, "--predicted": predicted, "--group": group, "--time": time})
+    check_group_or_time(group, time)
     if str(source) == str(data) == "-":
         fail("--data: standard input is the certificate already.")
     file = None if data is None else table_file(data, sep, decimal, encoding)
     check_files({"SOURCE": source, "--data": data}, {"--out": out})
     name = source.name if source.is_file() else "certificate.json"
-    answers, truth, used = None, None, (0, 0)
+    test: dict[str, Any] = {}
     try:
         with warnings_as_lines(quiet):
             certificate, model = read_certificate(source, trust)
-            command = f"certivote verify {name}"
+            command = verify_command(certificate, name)
             if model is not None:
                 command += " --data TRAINING_DATA --target TARGET"
-            if file is not None and target is not None:
-                if model is None:
+            if file is not None:
+                given = given_models(certificate)
+                if model is None and given is None:
                     fail("--data: test rows need the model to answer them; give the model in place of its certificate.")
-                read = rows_for(model, file, target)
-                truth, answers = read.y, model.predict(read.X)
-                rows = model.check_rows(read.X, read.y)
-                used = used_rows(certificate.deployed_part, model.part_.train, model.part_.certify, *rows)
-                unread = UnreadValues(model)
-                unread.look_at(read.X)
-                if not quiet:
-                    unread.complain(file)
-            page = {"title": title or Path(name).stem, "command": command}
-            _write(certificate, out, truth=truth, answers=answers, used=used, **page)
+                if given is None and predicted:
+                    fail("--predicted: this certificate is about a vote that was fitted, which answers by itself.")
+                columns = recorded_columns(certificate, file, target, group, time)
+                if given is None:
+                    read = rows_for(model, file, columns.truth, columns.group, columns.time)
+                    test = _answered(model, read)
+                    unread = UnreadValues(model)
+                    unread.look_at(read.X)
+                    if not quiet:
+                        unread.complain(file)
+                else:
+                    read = rows_of_answers(certificate, given, file, columns, predicted)
+                    test = as_test(certificate, given, read)
+            _write(certificate, out, title=title or Path(name).stem, command=command, **test)
+    except TableError as error:
+        fail(str(error))
     except (OSError, ValueError, ImportError) as error:
         fail(f"{source}: {error}")
     if not quiet and not is_standard_output(out):
         say(f"Report written to {out}.")
+
+
+def _answered(model: Any, read: Table) -> dict[str, Any]:
+    """What the model says of test rows, and how many of them are none."""
+    rows = model.check_rows(read.X, read.y)
+    used = used_rows(model.certificate_.deployed_part, model.part_.train, model.part_.certify, *rows)
+    return {"truth": read.y, "answers": model.predict(read.X), "used": used}
 
 
 def _write(certificate: Certificate, out: Path, **content: Any) -> None:

@@ -3,24 +3,35 @@
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from joblib import parallel_config
 
+from certivote.certificate import Certificate
+from certivote.cli._given import given_models, recorded_columns, rows_of_answers
 from certivote.cli._inputs import (
     DecimalMark,
     Encoding,
+    RecordedGroup,
+    RecordedPredicted,
+    RecordedTarget,
+    RecordedTime,
     Separator,
+    Training,
     Trust,
+    check_group_or_time,
+    check_has_data,
     read_certificate,
     rows_for,
     table_file,
+    training_file,
     warnings_as_lines,
 )
 from certivote.cli._outputs import check_files
 from certivote.cli._shared import AsJson, Quiet, complain, fail, say
 from certivote.estimator import load
+from certivote.io import Table, TableFile, read_alike
 from certivote.present import percent_up
 from certivote.verify import verify as audit
 
@@ -34,9 +45,16 @@ def verify(
     model: Annotated[Path | None, typer.Option(help="The model that the certificate is said to be about.")] = None,
     data: Annotated[
         Path | None,
-        typer.Option(help="The file that the model was fitted to, in the same format; needs a model and --target."),
+        typer.Option(
+            help="The file that the model was fitted to, in the same format, which needs the model; or, for "
+            "certificates of given models, the file of their answers."
+        ),
     ] = None,
-    target: Annotated[str | None, typer.Option(help="Column that holds the classes.")] = None,
+    target: RecordedTarget = None,
+    predicted: RecordedPredicted = None,
+    group: RecordedGroup = None,
+    time: RecordedTime = None,
+    training: Training = None,
     refit: Annotated[
         bool,
         typer.Option("--refit", help="Fit again from the data, and compare all that came of it; needs --data."),
@@ -54,32 +72,45 @@ def verify(
     data, the voters vote again and the errors are counted again; with --refit, all is learned again. Columns that the
     model does not know are ignored, so there is no need to name those that were dropped when it was fitted.
 
+    Of a certificate that `certivote certify` made of answers, the answers are counted again from their table.
+
     What nothing that was given can show is marked by TRUST, with the reason.
     """
-    if (data is None) != (target is None):
-        fail("--data, --target: give both, or neither.")
+    named = {"--target": target, "--predicted": predicted, "--group": group, "--time": time, "--training": training}
+    check_has_data(data, named)
     if refit and data is None:
-        fail("--refit: give --data and --target with it: what is fitted again is fitted to them.")
+        fail("--refit: give --data with it: the rows to fit again.")
+    check_group_or_time(group, time)
     if str(certificate) == str(data) == "-":
         fail("--data: standard input is the certificate already.")
+    if str(training) == "-" in (str(certificate), str(data)):
+        fail("--training: standard input is another file already.")
     file = None if data is None else table_file(data, sep, decimal, encoding)
-    check_files({"CERTIFICATE": certificate, "--model": model, "--data": data}, {})
+    shown = None if training is None else training_file(training, sep, decimal, encoding)
+    check_files({"CERTIFICATE": certificate, "--model": model, "--data": data, "--training": training}, {})
     try:
         with warnings_as_lines(quiet):
             record, classifier = read_certificate(certificate, trust)
             if model is not None:
                 classifier = load(model, trusted=trust or ())
-            if file is None or target is None:
+            if file is None:
                 checks = audit(record, classifier)
-            elif classifier is None:
-                fail(
-                    "--data: give --model with it; without the model, nothing says which rows are the certification "
-                    "rows."
-                )
             else:
-                read = rows_for(classifier, file, target)
+                read = _read(record, classifier, file, target, predicted, group, time, refit)
+                trained = None if shown is None else _training(record, shown, read)
                 with parallel_config("threading", n_jobs=-1):
-                    checks = audit(record, classifier, read.X, read.y, refit=refit, source_digest=read.digest)
+                    checks = audit(
+                        record,
+                        classifier,
+                        read.X,
+                        read.y,
+                        refit=refit,
+                        source_digest=read.digest,
+                        groups=read.groups,
+                        order=read.order,
+                        predictions=read.predicted or None,
+                        training=trained,
+                    )
     except (OSError, ValueError, ImportError) as error:
         fail(str(error))
     trusted = sum(check.on_trust for check in checks)
@@ -101,3 +132,36 @@ def verify(
             )
         typer.echo(f"\n{verdict}")
     raise typer.Exit(1 if failed else 0)
+
+
+def _read(
+    record: Certificate,
+    classifier: Any,
+    file: TableFile,
+    target: str | None,
+    predicted: list[str] | None,
+    group: str | None,
+    time: str | None,
+    refit: bool,
+) -> Table:
+    """The rows that the certificate is said to come from."""
+    given = given_models(record)
+    if given is None and classifier is None:
+        fail("--data: give --model with it; without the model, nothing says which rows are the certification rows.")
+    if given is None and predicted:
+        fail("--predicted: this certificate is about a vote that was fitted; give --model, which answers by itself.")
+    if given is not None and refit:
+        fail("--refit: this certificate is about a model that was given, so there is no fit to repeat.")
+    columns = recorded_columns(record, file, target, group, time)
+    if given is not None and (classifier is None or predicted):
+        return rows_of_answers(record, given, file, columns, predicted)
+    return rows_for(classifier, file, columns.truth, columns.group, columns.time)
+
+
+def _training(record: Certificate, shown: TableFile, read: Table) -> Any:
+    """The rows that the given models were trained on."""
+    if given_models(record) is None:
+        fail("--training: this certificate is about a vote that was fitted; its training rows are in --data.")
+    if not hasattr(read.X, "columns"):
+        fail("--training: this certificate is about answers only, so there are no columns to compare rows by.")
+    return read_alike(shown, read.X)

@@ -4,12 +4,14 @@ A file may come from a stranger: what it says is checked, and nothing it holds i
 stored; what they mean is known elsewhere.
 """
 
+from certivote.io._alike import read_alike
 from certivote.io._archive import ModelFileError
 from certivote.io._atomic import atomic_file, check_writable, write_atomically
 from certivote.io._decimal_marks import readable_columns
+from certivote.io._labels import same_labels
 from certivote.io._models import StoredModel, read_model, write_model
 from certivote.io._table_files import TableError, TableFile, is_parquet, read_standard_input
-from certivote.io._tables import Table, check_columns, column_names, read_table, stream_text
+from certivote.io._tables import Table, check_columns, column_names, read_predictions, read_table, stream_text
 
 __all__ = [
     "ModelFileError",
@@ -22,10 +24,13 @@ __all__ = [
     "check_writable",
     "column_names",
     "is_parquet",
+    "read_alike",
     "read_model",
+    "read_predictions",
     "read_standard_input",
     "read_table",
     "readable_columns",
+    "same_labels",
     "stream_text",
     "write_atomically",
     "write_model",

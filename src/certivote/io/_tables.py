@@ -5,66 +5,58 @@ decided by the training rows alone, see :class:`certivote.voters.ColumnEncoder`,
 number are the same.
 """
 
-import csv
 import difflib
 import gzip
-import itertools
-import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from certivote.io._decimal_marks import with_points
+from certivote.io._csv_tables import check_widths, csv_chunks, csv_names, named_or_filled, read_csv
+from certivote.io._labels import true_and_predicted
+from certivote.io._parquet_tables import parquet_file, read_parquet
+from certivote.io._side_columns import SideColumn, group_names, target_labels, times
 from certivote.io._table_files import TableError, TableFile
-from certivote.voters.text_columns import MISSING, coded
 
-__all__ = ["Table", "check_columns", "column_names", "read_table", "stream_text"]
-
-_CHUNK = 1 << 16
-"""Rows of a CSV file that are parsed at a time."""
-_GLANCE = 1_000
-"""Rows by which a first guess is made which columns are text."""
-_CLASSES = 100
-"""Labels beyond which there must be two rows of each, on average."""
+__all__ = ["Table", "check_columns", "column_names", "read_predictions", "read_table", "stream_text"]
 
 
 @dataclass(frozen=True)
 class Table:
-    """Features as a pandas frame of float64, datetime64 and categorical columns, and labels as a series of texts.
+    """What was read from a file.
 
     Attributes
     ----------
+    X : pandas.DataFrame
+        Features, in columns of float64, datetime64 and categories.
+    y : pandas.Series
+        Labels.
     digest : str
         The SHA-256 of the bytes that were read.
+    groups : pandas.Series or None
+        What each row belongs to, as text, if a column says so.
+    order : pandas.Series or None
+        When each row was taken, as numbers or dates, if a column says so.
+    predicted : dict of str to pandas.Series
+        Answers of models, by the names of their columns.
     """
 
     X: Any
     y: Any
     digest: str
+    groups: Any = None
+    order: Any = None
+    predicted: dict[str, Any] = field(default_factory=dict)
 
 
 def column_names(source: Path | TableFile) -> list[str]:
-    """The names in the header, in order."""
+    """The names in the header, in order; only columns of a CSV file may be without a name."""
     file = _file(source)
     with _reading(file):
-        if file.is_parquet:
-            names = _parquet(file).schema_arrow.names
-        else:
-            with file.text() as text:
-                rows = (row for row in csv.reader(text, delimiter=file.separator) if row)
-                names = next(rows, [])
-                wider = len(next(rows, names)) > len(names)
-            if not names:
-                raise TableError(f"{file}: the file is empty.")
-            if wider:  # which the fast reader takes for commas at the ends of all lines
-                _check_widths(file)
-    names = [name.strip() for name in names]
-    twice = next((name for name in names if names.count(name) > 1), None)
+        written = parquet_file(file).schema_arrow.names if file.is_parquet else csv_names(file)
+    names = [name.strip() for name in written]
+    twice = next((name for name in names if names.count(name) > 1 and (name or file.is_parquet)), None)
     if twice is not None:
         raise TableError(f"{file}: the column {twice!r} occurs more than once in the header.")
     return names
@@ -88,7 +80,7 @@ def check_columns(source: Path | TableFile, wanted: Sequence[str], names: Sequen
     folded = {name.casefold(): name for name in names if name not in wanted}
     near = {name: difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.5) for name in absent}
     meant = {name: f"did you mean {folded[close[0]]!r}?" for name, close in near.items() if close}
-    shown = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
+    shown = ", ".join(filter(None, names[:20])) + (", ..." if len(names) > 20 else "")
     hint = "" if meant else f"; the columns are {shown}."
     if len(absent) == 1:
         raise TableError(f"{source}: there is no column {absent[0]!r}{hint or f'; {meant[absent[0]]}'}")
@@ -97,7 +89,13 @@ def check_columns(source: Path | TableFile, wanted: Sequence[str], names: Sequen
 
 
 def read_table(
-    source: Path | TableFile, target: str, drop: Sequence[str] = (), features: Sequence[str] | None = None
+    source: Path | TableFile,
+    target: str,
+    drop: Sequence[str] = (),
+    features: Sequence[str] | None = None,
+    *,
+    group: str | None = None,
+    time: str | None = None,
 ) -> Table:
     """Read features and labels.
 
@@ -111,25 +109,70 @@ def read_table(
         Columns to leave out.
     features : sequence of str, optional
         The columns to take, in this order; by default all others, in the order of the file.
+    group, time : str, optional
+        Columns that say what each row belongs to, and when it was taken. They are no features, unless ``features`` has
+        them.
     """
     file = _file(source)
-    with _reading(file):
-        digest = file.digest()
-    names = column_names(file)
-    check_columns(file, [target, *drop, *(features or ())], names)
+    digest, names = _digest(file), column_names(file)
+    sides = [name for name in (target, group, time) if name is not None]
+    check_columns(file, [*sides, *drop, *(features or ())], names)
     if target in drop:
         raise TableError(f"{file}: the target {target!r} cannot be dropped.")
-    kept = list(features or (name for name in names if name != target and name not in drop))
+    _check_apart(file, ("target", target), ("group column", group), ("time column", time))
+    kept = list(features or (name for name in _named(file, names) if name not in sides and name not in drop))
     if not kept:
         besides = f" and what is dropped ({', '.join(drop)})" if drop else ""
-        raise TableError(f"{file}: there is no column besides the target {target!r}{besides}.")
-    with _reading(file):
-        columns, labels = (_read_parquet if file.is_parquet else _read_csv)(file, names, kept, target)
-        if file.digest() != digest:
-            raise TableError(f"{file}: the file was changed while it was read.")
-    import pandas as pd
+        others = f", the column {sides[1]!r}" if len(sides) > 1 else ""
+        raise TableError(f"{file}: there is no column besides the target {target!r}{others}{besides}.")
+    X, read = _read(file, digest, names, kept, sides)
+    return Table(X, target_labels(read[target]), digest, *_units(read, group, time))
 
-    return Table(pd.DataFrame(columns, copy=False), pd.Series(labels, dtype=object, name=target), digest)
+
+def read_predictions(
+    source: Path | TableFile,
+    truth: str,
+    predicted: Sequence[str],
+    features: Sequence[str] = (),
+    *,
+    group: str | None = None,
+    time: str | None = None,
+) -> Table:
+    r"""Read true labels, and the answers of models that stand beside them.
+
+    Parameters
+    ----------
+    source : Path or TableFile
+        As for :func:`read_table`.
+    truth : str
+        Column of the true labels. Unlike those of :func:`read_table`, they are what their text stands for, so that
+        answers can be compared with them: ``1`` and ``1.0`` are one.
+    predicted : sequence of str
+        Columns of answers.
+    features : sequence of str
+        Other columns to take.
+    group, time : str, optional
+        As for :func:`read_table`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "predictions.csv")
+    ...     _ = path.write_text("outcome,label\n1,1.0\n0,1.0\n")
+    ...     read = read_predictions(path, "outcome", ["label"])
+    >>> (read.y == read.predicted["label"]).tolist()
+    [True, False]
+    """
+    file = _file(source)
+    digest, names = _digest(file), column_names(file)
+    sides = [name for name in (truth, *predicted, group, time) if name is not None]
+    check_columns(file, [*sides, *features], names)
+    answered = [("column of answers", name) for name in predicted]
+    _check_apart(file, ("column of true classes", truth), *answered, ("group column", group), ("time column", time))
+    X, read = _read(file, digest, names, list(features), sides)
+    y, answers = true_and_predicted(read[truth], [read[name] for name in predicted])
+    return Table(X, y, digest, *_units(read, group, time), answers)
 
 
 def stream_text(source: Path | TableFile, n_rows: int) -> Iterator[Any]:
@@ -140,15 +183,13 @@ def stream_text(source: Path | TableFile, n_rows: int) -> Iterator[Any]:
     file = _file(source)
     with _reading(file):
         if file.is_parquet:
-            for batch in _parquet(file).iter_batches(n_rows):
+            for batch in parquet_file(file).iter_batches(n_rows):
                 yield batch.to_pandas(date_as_object=False)
             return
-        with file.text() as text:
-            header = next(row for row in csv.reader(text, delimiter=file.separator) if row)
         checked = False
-        for chunk in _chunks(file, n_rows, names=header, dtype=str, na_filter=False):
+        for chunk in csv_chunks(file, n_rows, csv_names(file), dtype=str, na_filter=False):
             if not checked and (chunk.iloc[:, -1] == "").any():
-                _check_widths(file)
+                check_widths(file)
                 checked = True
             yield chunk
 
@@ -157,198 +198,48 @@ def _file(source: Path | TableFile) -> TableFile:
     return source if isinstance(source, TableFile) else TableFile(source)
 
 
-# CSV -----------------------------------------------------------------------------------------------------------------
+def _digest(file: TableFile) -> str:
+    with _reading(file):
+        return file.digest()
 
 
-def _read_csv(file: TableFile, names: list[str], kept: list[str], target: str) -> tuple[dict[str, Any], NDArray[Any]]:
+def _named(file: TableFile, names: list[str]) -> list[str]:
+    with _reading(file):
+        return names if file.is_parquet else named_or_filled(file, names)
+
+
+def _check_apart(file: TableFile, *columns: tuple[str, str | None]) -> None:
+    """Refuse one column for two purposes."""
+    seen: dict[str | None, str] = {}
+    for what, name in columns:
+        if name is not None and name in seen:
+            both = f"the {seen[name]} and the {what}" if seen[name] != what else f"the {what} of two models"
+            raise TableError(f"{file}: the column {name!r} cannot be {both}.")
+        seen[name] = what
+
+
+def _read(
+    file: TableFile, digest: str, names: list[str], kept: list[str], sides: list[str]
+) -> tuple[Any, dict[str, SideColumn]]:
+    """Features as a frame, and the other columns."""
     import pandas as pd
 
-    settings = {"names": names, "keep_default_na": False, "na_values": sorted(MISSING), "decimal": file.decimal or "."}
-    glance = next(_chunks(file, _GLANCE, **settings), None)
-    if glance is None or not len(glance):
-        raise TableError(f"{file}: there are no rows below the header.")
-    text = {target, *(name for name in kept if glance[name].dtype.kind not in "iuf")}
-    while True:
-        found: dict[str, list[Any]] = {name: [] for name in (*kept, target)}
-        texts: dict[str, dict[str, int]] = {name: {} for name in text}
-        surprises: set[str] = set()
-        missing = False
-        for chunk in _chunks(file, _CHUNK, dtype=dict.fromkeys(text, str), **settings):
-            missing = missing or bool(chunk.iloc[:, -1].isna().any())
-            for name in found:
-                if name in text:
-                    found[name].append(_known(chunk[name], texts[name]))
-                elif chunk[name].dtype.kind in "iuf":
-                    found[name].append(chunk[name].to_numpy(dtype=float))
-                else:
-                    surprises.add(name)
-        if not surprises:
-            break
-        text |= surprises
-    if missing:
-        _check_widths(file)
-    columns: dict[str, Any] = {}
-    for name in kept:
-        values = np.concatenate(found.pop(name))
-        if name in text:
-            columns[name] = pd.Categorical.from_codes(values, with_points(file, name, list(texts.pop(name))))
+    read = read_parquet if file.is_parquet else read_csv
+    with _reading(file):
+        if set(kept) & set(sides):  # as a feature, it is what it would be without being the other as well
+            (columns, _), (_, others) = read(file, names, kept, ()), read(file, names, (), sides)
         else:
-            _check_finite(values, name, lambda row, name=name: _cell(file, row, names.index(name)))  # type: ignore[misc]
-            columns[name] = values
-    codes = np.concatenate(found[target])
-    return columns, _labels(
-        file, codes, list(texts[target]), target, lambda row: _cell(file, row, names.index(target))[0]
+            columns, others = read(file, names, kept, sides)
+        if file.digest() != digest:
+            raise TableError(f"{file}: the file was changed while it was read.")
+    return pd.DataFrame(columns, copy=False), others
+
+
+def _units(read: dict[str, SideColumn], group: str | None, time: str | None) -> tuple[Any, Any]:
+    return (
+        None if group is None else group_names(read[group]),
+        None if time is None else times(read[time]),
     )
-
-
-def _chunks(file: TableFile, n_rows: int, **settings: Any) -> Iterator[Any]:
-    import pandas as pd
-
-    if tuple(int(part) for part in pd.__version__.split(".")[:2]) < (3, 1):
-        settings["float_precision"] = "round_trip"  # as Python's float reads numbers; later the only way
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", pd.errors.ParserWarning)
-        try:
-            with file.text() as text:
-                yield from pd.read_csv(
-                    text,
-                    sep=file.separator,
-                    header=0,
-                    index_col=False,
-                    chunksize=n_rows,
-                    low_memory=False,
-                    **settings,
-                )
-        except (pd.errors.ParserError, pd.errors.ParserWarning, UnicodeDecodeError) as error:
-            _check_widths(file)
-            raise TableError(f"{file}: {str(error).splitlines()[0]}") from error
-
-
-def _known(column: Any, texts: dict[str, int]) -> NDArray[np.int32]:
-    """Codes of the texts of some rows; those that were not seen before are added."""
-    codes, new = coded(column)
-    places = np.array([*(texts.setdefault(text, len(texts)) for text in new), -1], dtype=np.int32)
-    return places[codes]
-
-
-def _check_widths(file: TableFile) -> None:
-    """Look for the first line that is no row of the table, and complain about it."""
-    for line, row, width in _lines(file):
-        if len(row) != width:
-            raise TableError(f"{file}, line {line}: {len(row)} fields, but the header has {width}.")
-
-
-def _cell(file: TableFile, number: int, place: int) -> tuple[str, str]:
-    """Where in the file the row of that number is, and what it holds in a column."""
-    line, row, _ = next(itertools.islice(_lines(file), number, None))
-    return f"{file}, line {line}", row[place]
-
-
-def _lines(file: TableFile) -> Iterator[tuple[int, list[str], int]]:
-    """Every row below the header with its line number and the number of columns: slow, to find what is wrong."""
-    with file.text() as text:
-        reader = csv.reader(_decodable(file, text), delimiter=file.separator, strict=True)
-        width = 0
-        try:
-            for row in reader:
-                # Lines of nothing but blanks are skipped, as the fast reader does.
-                if not row or (len(row) == 1 and not row[0].strip() and width != 1):
-                    continue
-                if width:
-                    yield reader.line_num, row, width
-                width = width or len(row)
-        except csv.Error as error:
-            raise TableError(f"{file}, line {reader.line_num}: {error}; are quotation marks closed?") from error
-
-
-def _decodable(file: TableFile, text: TextIO) -> Iterator[str]:
-    lines = iter(text)
-    for number in itertools.count(1):
-        try:
-            line = next(lines, None)
-        except UnicodeDecodeError as error:
-            raise file.not_decodable(f"{error.reason} after line {number - 1}") from error
-        if line is None:
-            return
-        yield line
-
-
-# Parquet -------------------------------------------------------------------------------------------------------------
-
-
-def _parquet(file: TableFile) -> Any:
-    if file.text_options:
-        raise TableError(f"{file}: {file.text_options} is for CSV files, and this is a parquet file; leave it out.")
-    try:
-        import pyarrow.parquet
-    except ImportError as error:
-        raise TableError(f"{file}: parquet files need the package pyarrow: install certivote[parquet].") from error
-    return pyarrow.parquet.ParquetFile(file.path if file.content is None else pyarrow.BufferReader(file.content))
-
-
-def _read_parquet(
-    file: TableFile, names: list[str], kept: list[str], target: str
-) -> tuple[dict[str, Any], NDArray[Any]]:
-    import pandas as pd
-
-    stored = _parquet(file)
-    if not stored.metadata.num_rows:
-        raise TableError(f"{file}: there are no rows.")
-    written = dict(zip(names, stored.schema_arrow.names, strict=True))
-
-    def read(name: str) -> Any:
-        return stored.read([written[name]]).to_pandas(date_as_object=False).iloc[:, 0]
-
-    columns: dict[str, Any] = {}
-    for name in kept:
-        column = read(name)
-        if column.dtype.kind in "iuf":
-            columns[name] = column.to_numpy(dtype=float)
-            _check_finite(
-                columns[name],
-                name,
-                lambda row, column=column: (f"{file}, row {row + 1}", str(column.iloc[row])),  # type: ignore[misc]
-            )
-        elif column.dtype.kind == "M":
-            columns[name] = column
-        else:
-            try:
-                codes, texts = coded(column)
-            except TypeError:
-                kind = stored.schema_arrow.field(written[name]).type
-                raise TableError(
-                    f"{file}: column {name!r} holds values of type {kind}, which are neither numbers nor text; "
-                    f"leave it out by --drop {name}."
-                ) from None
-            columns[name] = pd.Categorical.from_codes(codes, with_points(file, name, texts))
-    return columns, _labels(file, *coded(read(target)), target, lambda row: f"{file}, row {row + 1}")
-
-
-# Both ----------------------------------------------------------------------------------------------------------------
-
-
-def _check_finite(values: NDArray[np.float64], name: str, cell: Callable[[int], tuple[str, str]]) -> None:
-    wrong = np.flatnonzero(np.isinf(values))
-    if len(wrong):
-        where, text = cell(int(wrong[0]))
-        raise TableError(f"{where}: column {name!r} holds {text!r}; only finite numbers can be used.")
-
-
-def _labels(
-    file: TableFile, codes: NDArray[np.integer], texts: list[str], target: str, where: Callable[[int], str]
-) -> NDArray[Any]:
-    missing = np.flatnonzero(codes < 0)
-    if len(missing):
-        raise TableError(
-            f"{where(int(missing[0]))}: the target {target!r} is empty. "
-            "Remove such rows only if they are missing at random."
-        )
-    if len(texts) > max(_CLASSES, len(codes) / 2):
-        raise TableError(
-            f"{file}: the target {target!r} has {len(texts):,} different values in {len(codes):,} rows; a vote chooses "
-            "among classes. Is another column meant, or should numbers be cut into ranges first?"
-        )
-    return np.array(texts)[codes]
 
 
 @contextmanager

@@ -9,7 +9,8 @@ the draw has a random stream of its own. Formulas are in :mod:`certivote.theory`
 
 from certivote.pipeline._certify import CertifiedPart, Outcome, certify_votes
 from certivote.pipeline._compare import compare
-from certivote.pipeline._input import check_labelled, check_rows
+from certivote.pipeline._given import certify, certify_predictions
+from certivote.pipeline._input import check_labelled, check_rows, refuse_fit_params
 from certivote.pipeline._learn import SOLVERS, Problem, training_objective
 from certivote.pipeline._plan import PARAMETER_CONSTRAINTS, Plan, make_plan, usual_voters
 from certivote.pipeline._prepare import Prepared, PreparedPart, prepare
@@ -29,6 +30,8 @@ __all__ = [
     "Problem",
     "Split",
     "Stage",
+    "certify",
+    "certify_predictions",
     "certify_votes",
     "check_labelled",
     "check_rows",
@@ -36,6 +39,7 @@ __all__ = [
     "make_plan",
     "prepare",
     "progress",
+    "refuse_fit_params",
     "run",
     "training_objective",
     "usual_voters",

@@ -23,6 +23,11 @@ all posteriors at once), and Clopper-Pearson. So the statement fails with condit
 delta, hence also without the condition; the union bound over statements, parts, draws and orders does the rest. Where a
 statement has no rows its bound is 1. The list of classes counts as known beforehand: ``K`` must not depend on the
 certification rows.
+
+*Entities.* Where rows belong to entities, condition on which entities have rows with labels in ``A``. These ``m_A`` are
+independent draws from the entities that have such rows, and the loss of one is the share of *these* rows that are
+wrong, a number in [0, 1]. So what is bounded is the mean of this share over new entities that have such cases. (The
+error on a random case of class ``c`` is a ratio of two means over entities, for which this conditioning says nothing.)
 """
 
 from dataclasses import replace
@@ -59,18 +64,21 @@ def class_bounds(
     bounds = []
     for code, kind in statements:
         n = int(sizes[code] if kind == "error" else sizes.sum() - sizes[code])
+        entities = counted.count(code, others=kind != "error")
         evidence, confidence, bound = Evidence(None, ()), 0.0, 1.0
         if n:
-            evidence = counted.evidence(share, code) if kind == "error" else _false_alarms(counted, code, n)
+            evidence = counted.evidence(share, code) if kind == "error" else counted.false_alarms(code)
             paid = replace(setting, delta=share - evidence.risk_delta)
-            confidence = theorem.confidence(n, paid)
-            bound = theorem.bound(evidence.risks, penalty, n, paid)
+            confidence = theorem.confidence(entities or n, paid)
+            bound = theorem.bound(evidence.statistics, penalty, entities or n, paid)
         bounds.append(
             ClassBound(
                 label=str(classes[code]),
                 kind=kind,
                 n=n,
+                entities=entities,
                 errors=evidence.errors,
+                losses=evidence.losses,
                 risks=evidence.risks,
                 delta=part_delta / len(statements),
                 risk_draws=evidence.risk_draws,
@@ -87,8 +95,3 @@ def _statements(counted: CountedVote) -> list[tuple[int, str]]:
     both = counted.method.predictor.counts_errors and len(codes) > 2
     kinds = ("error", "false alarm") if both else ("error",)
     return [(code, kind) for code in codes for kind in kinds]
-
-
-def _false_alarms(counted: CountedVote, code: int, n: int) -> Evidence:
-    errors = int(counted.tally.alarms[code])
-    return Evidence(errors, (errors / n,))

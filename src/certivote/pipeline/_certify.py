@@ -9,20 +9,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certivote._version import __version__
-from certivote.certificate import SCHEMA_VERSION, Certificate, ClassBound, PartRecord, Payment
+from certivote.certificate import SCHEMA_VERSION, Certificate, ClassBound, Drift, PartRecord, Payment
+from certivote.pipeline._assumptions import assumptions
 from certivote.pipeline._by_class import class_bounds
 from certivote.pipeline._count import CountedVote, count_votes
 from certivote.pipeline._hyper_priors import HyperPrior
 from certivote.pipeline._learn import SOLVERS, Problem, expected_bound
-from certivote.pipeline._majority import certified_majority
+from certivote.pipeline._majority import certified_majority, fixed_bound
 from certivote.pipeline._plan import Plan
 from certivote.pipeline._prepare import Prepared, PreparedPart
 from certivote.pipeline._progress import Stage, Tick
 from certivote.pipeline._provenance import provenance
 from certivote.pipeline._split import PartRows
-from certivote.theory.bounds import average_of_bounds, holdout
+from certivote.pipeline._units import drift_of
+from certivote.theory.bounds import average_of_bounds
 from certivote.theory.predictors import Evidence, Vote
-from certivote.theory.risks import count_errors
+from certivote.theory.risks import mistakes
 from certivote.theory.theorems import Account, Setting
 from certivote.voters import FittedVoters
 from certivote.votes import fixed_point
@@ -95,6 +97,8 @@ class _Attempt:
 
 def certify_votes(plan: Plan, prepared: Prepared, stage: Stage | None = None) -> Outcome:
     """Learn from each part, certify, and deploy the vote with the smallest bound of its own."""
+    if prepared.units.entities is not None:
+        plan = plan.by_entity()
     tick = (stage or Stage()).begin(f"learning the weights by {plan.solver}")
     outcomes = [
         _certify_part(plan, part, prepared.classes, *streams, tick)
@@ -105,7 +109,9 @@ def certify_votes(plan: Plan, prepared: Prepared, stage: Stage | None = None) ->
     deployed = int(np.argmin([record.bound for record in records]))
     _, learned, kept = outcomes[deployed]
     by_class = class_bounds(kept.counted, learned.setting, plan.part_delta, kept.penalty, prepared.classes)
-    accounts = [Account(record.risks, record.penalty, record.n, attempt.paid) for record, _, attempt in outcomes]
+    accounts = [
+        Account(record.statistics, record.penalty, record.size, attempt.paid) for record, _, attempt in outcomes
+    ]
     certificate = _assemble(plan, prepared, records, accounts, deployed, by_class)
     parts = tuple(
         CertifiedPart(part.rows, part.voters, attempt.vote, part.probe)
@@ -144,7 +150,9 @@ def _learn(plan: Plan, part: PreparedPart, rng: np.random.Generator, tick: Tick)
         prior = plan.family.prior(hyper_prior.beta)
         for candidate in plan.settings():
             setting = replace(candidate, prior_nats=-math.log(hyper_prior.weight))
-            problem = Problem(part.votes, part.labels, plan.loss, prior, plan.family, plan.method, setting)
+            problem = Problem(
+                part.votes, part.labels, plan.loss, prior, plan.family, plan.method, setting, part.entities
+            )
             found = SOLVERS[plan.solver](problem, rng, tick) if plan.method.predictor.learns else prior
             options.append((problem, _Learned(found, prior, hyper_prior.weight, setting)))
     if len(options) == 1:
@@ -156,32 +164,35 @@ def _attempt(plan: Plan, part: PreparedPart, learned: _Learned, draw_rng: np.ran
     """One vote, drawn where the method draws, and its bound."""
     method, setting = plan.method, learned.setting
     vote = method.predictor.deploy(plan.family, learned.parameters, draw_rng)
-    counted = count_votes(method, plan.loss, part.votes, part.labels, vote, draw_rng)
+    counted = count_votes(method, plan.loss, part.votes, part.labels, vote, draw_rng, part.entities)
     evidence = counted.evidence(setting.delta)
     paid = replace(setting, delta=setting.delta - evidence.risk_delta)
     penalty = method.theorem.charge(plan.family, vote.parameters, learned.prior, vote.point, paid)
-    bound = method.theorem.bound(evidence.risks, penalty, part.votes.n_rows, paid)
+    bound = method.theorem.bound(evidence.statistics, penalty, counted.count() or part.votes.n_rows, paid)
     return _Attempt(number, counted, evidence, paid, penalty, bound)
 
 
 def _record(plan: Plan, part: PreparedPart, classes: NDArray[Any], learned: _Learned, attempt: _Attempt) -> PartRecord:
     """The record of the attempt that is kept."""
     evidence, vote = attempt.evidence, attempt.vote
-    n = part.votes.n_rows
+    n, entities = part.votes.n_rows, attempt.counted.count()
     central = part.hyper_priors[0].beta
     prior_vote = fixed_point(np.log(central / central.sum()))
-    prior_errors = count_errors(part.votes.masses(prior_vote), part.labels, plan.loss)
-    majority = certified_majority(part.training_labels, part.labels, len(classes), plan.delta)
+    prior_wrong = mistakes(part.votes.masses(prior_vote), part.labels, plan.loss)
+    prior_errors, prior_losses, prior_bound = fixed_bound(prior_wrong, plan.delta, part.entities)
+    majority = certified_majority(part.training_labels, part.labels, len(classes), plan.delta, part.entities)
     return PartRecord(
         n=n,
+        entities=entities,
         errors=evidence.errors,
+        losses=evidence.losses,
         risks=evidence.risks,
         delta=plan.part_delta,
         risk_draws=evidence.risk_draws,
         risk_delta=evidence.risk_delta,
         penalty=attempt.penalty,
-        confidence=plan.method.theorem.confidence(n, attempt.paid),
-        payments=_payments(plan, learned, attempt, n),
+        confidence=plan.method.theorem.confidence(entities or n, attempt.paid),
+        payments=_payments(plan, learned, attempt, entities or n),
         bound=attempt.bound,
         family=plan.family.name,
         n_voters=part.votes.n_voters,
@@ -198,11 +209,21 @@ def _record(plan: Plan, part: PreparedPart, classes: NDArray[Any], learned: _Lea
         duplicates=part.duplicates[0],
         duplicates_of_training_rows=part.duplicates[1],
         holdout_errors=prior_errors,
-        holdout_bound=holdout(prior_errors, n, plan.delta),
+        holdout_bound=prior_bound,
         majority_class=str(classes[majority.code]),
         majority_errors=majority.errors,
         majority_bound=majority.bound,
+        holdout_losses=prior_losses,
+        majority_losses=majority.losses,
+        drift=_drift(attempt.counted, part.times),
     )
+
+
+def _drift(counted: CountedVote, times: NDArray[Any] | None) -> tuple[Drift, ...]:
+    """A test of whether errors were more frequent late than early, where rows have times and the vote fixed answers."""
+    if times is None or counted.method.predictor.is_random:
+        return ()
+    return (drift_of(counted.tally.wrong[0], times),)
 
 
 def _payments(plan: Plan, learned: _Learned, attempt: _Attempt, n: int) -> tuple[Payment, ...]:
@@ -237,7 +258,7 @@ def _assemble(
             how = "the mean of the bounds of the parts"
         theorem = f"{theorem} at delta/{len(records)} on its own part (the average: {how})"
     one_prior = plan.family.over_weights or len(prepared.parts[0].hyper_priors) == 1
-    remark = method.theorem.remark(own.risks, own.bound)
+    remark, units = method.theorem.remark(own.risks, own.bound), prepared.units
     prices = plan.price_list if method.theorem.uses_prices else None
     return Certificate(
         schema_version=SCHEMA_VERSION,
@@ -266,22 +287,10 @@ def _assemble(
         parts=tuple(records),
         by_class=by_class,
         remarks=(*((remark,) if remark else ()), *prepared.parts[deployed].remarks),
-        assumptions=(*_ASSUMPTIONS, *prepared.provisos),
+        assumptions=(*assumptions(units, method.predictor), *prepared.provisos),
+        groups=units.groups,
+        order=units.order,
+        candidates=(),
         provenance=provenance(prepared.table, prepared.entropy, plan.parameters),
         made_in_schema=SCHEMA_VERSION,
     )
-
-
-_ASSUMPTIONS = (
-    "The certification rows are independent draws from the population that the classifier will meet: no time order, "
-    "groups, repeated entities, oversampling or augmentation reach across the parts, and no rows were dropped for "
-    "their values.",
-    "Preprocessing, feature selection and the hyper-prior were fixed without looking at the certification rows.",
-    "The method, loss, delta, split, hyper-prior, voters and seed were fixed before fitting. If they were chosen among "
-    "G candidates by looking at these rows, by the certificates or by any other score (a search with cross-validation "
-    "scores the certification rows too), this certificate may fail with probability up to G times delta: fit each "
-    "candidate with delta/G instead.",
-    "The data were not collected until the certificate looked good.",
-    "A case whose class the voters never saw counts as an error.",
-    "For the bounds by class: which classes there are was known beforehand.",
-)

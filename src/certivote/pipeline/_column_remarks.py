@@ -22,7 +22,7 @@ from certivote.theory.risks import Labels
 from certivote.voters import ColumnEncoder
 from certivote.voters.text_columns import coded
 
-__all__ = ["column_remarks"]
+__all__ = ["Column", "column_remarks", "read_column", "whole_column"]
 
 _ROWS, _COLUMNS = 5000, 1000
 """Most rows and columns that are looked at."""
@@ -47,7 +47,7 @@ _IDENTIFIER = re.compile(r"(?i)(^|[\W_])(id|ids|uuid|guid|index|idx|rownum|row|k
 
 
 @dataclass(frozen=True)
-class _Column:
+class Column:
     """The values of a column: numbers, or codes of texts; NaN where one is missing or infinite."""
 
     values: NDArray[np.float64]
@@ -99,7 +99,7 @@ the certificate is about a giveaway: fit again without it.
     found: dict[str, list[int]] = {"index": [], "told": [], "identifier": [], "constant": [], "empty": []}
     shares: dict[int, float] = {}
     for place in range(min(n_columns, _COLUMNS)):
-        column = _read(part, place)
+        column = read_column(part, place)
         if column is None:
             continue
         kind = _same(column, X, place)
@@ -119,11 +119,11 @@ the certificate is about a giveaway: fit again without it.
     return tuple(_sentences(found, shares, names, n_columns))
 
 
-def _read(part: Any, place: int) -> _Column | None:
+def read_column(part: Any, place: int) -> Column | None:
     """A column as numbers or as codes of texts; None if it holds neither."""
     if isinstance(part, np.ndarray) and part.dtype.kind in "biuf":
         values = part[:, place].astype(float)
-        return _Column(np.where(np.isinf(values), np.nan, values), None)
+        return Column(np.where(np.isinf(values), np.nan, values), None)
     single = part.iloc[:, [place]] if isinstance(part, pd.DataFrame) else pd.DataFrame(part[:, place])
     single = single.set_axis(["column"], axis=1)
     try:
@@ -131,24 +131,24 @@ def _read(part: Any, place: int) -> _Column | None:
         (kind,) = encoder.kinds_
         if kind != "category":
             values = encoder.transform(single)[:, 0]
-            return _Column(np.where(np.isinf(values), np.nan, values), None, kind == "date")
+            return Column(np.where(np.isinf(values), np.nan, values), None, kind == "date")
         codes, texts = coded(single["column"])
     except TypeError:  # lists and other values that cannot be compared
         return None
-    return _Column(np.where(codes < 0, np.nan, codes), texts)
+    return Column(np.where(codes < 0, np.nan, codes), texts)
 
 
-def _whole(X: Any, place: int) -> _Column | None:
-    """A column of all training rows."""
+def whole_column(X: Any, place: int) -> Column | None:
+    """A column of all rows, which may be sparse."""
     if sparse.issparse(X):
-        return _read(X[:, [place]].toarray(), 0)
-    return _read(X, place)
+        return read_column(X[:, [place]].toarray(), 0)
+    return read_column(X, place)
 
 
-def _same(column: _Column, X: Any, place: int) -> str:
+def _same(column: Column, X: Any, place: int) -> str:
     """Whether the column is empty, or constant: in the rows that were looked at, and then in all."""
 
-    def kind(column: _Column | None) -> str:
+    def kind(column: Column | None) -> str:
         if column is None:
             return ""
         missing = np.isnan(column.values)
@@ -156,15 +156,15 @@ def _same(column: _Column, X: Any, place: int) -> str:
             return "empty"
         return "constant" if not missing.any() and (column.values == column.values[0]).all() else ""
 
-    return kind(column) and kind(_whole(X, place))
+    return kind(column) and kind(whole_column(X, place))
 
 
-def _is_identifier(column: _Column, X: Any, place: int, name: str) -> bool:
+def _is_identifier(column: Column, X: Any, place: int, name: str) -> bool:
     """Whether the values differ from row to row as only names and numbers of rows do."""
     present = column.values[~np.isnan(column.values)]
     if column.is_date or len(present) < _FEWEST or not _differ(column, present):
         return False
-    whole = _whole(X, place)
+    whole = whole_column(X, place)
     if whole is None:
         return False
     present = whole.values[~np.isnan(whole.values)]
@@ -173,7 +173,7 @@ def _is_identifier(column: _Column, X: Any, place: int, name: str) -> bool:
     return whole.texts is not None or bool(_IDENTIFIER.search(name)) or _differ_by_design(present)
 
 
-def _differ(column: _Column, present: NDArray[np.float64]) -> bool:
+def _differ(column: Column, present: NDArray[np.float64]) -> bool:
     """Whether nearly all values differ, and are short texts or whole numbers."""
     if column.texts is not None:
         words = np.mean([text.count(" ") + 1 for text in column.texts])
@@ -196,7 +196,7 @@ def _majority_errors(labels: Labels) -> int:
     return int(len(labels) - np.bincount(labels).max())
 
 
-def _errors(column: _Column, labels: Labels, limit: float) -> int:
+def _errors(column: Column, labels: Labels, limit: float) -> int:
     """Errors out of sample when the class is told by this column alone: by few values, or by few thresholds.
 
     If they would surely be more than the limit, all that one knows is what the most frequent class gets wrong.

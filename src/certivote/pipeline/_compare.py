@@ -23,6 +23,8 @@ def compare(
     y: ArrayLike,
     methods: Sequence[str] | None = None,
     *,
+    groups: ArrayLike | None = None,
+    order: ArrayLike | None = None,
     joint: bool = False,
     verbose: bool = False,
     **parameters: Any,
@@ -35,6 +37,8 @@ def compare(
         As for :class:`~certivote.CertifiedVoteClassifier`.
     methods : sequence of str, optional
         Names of methods; by default all that fit the number of classes.
+    groups, order : array-like, optional
+        As for :meth:`~certivote.CertifiedVoteClassifier.fit`.
     joint : bool, default=False
         Divide ``delta`` among the methods, so that with probability ``1 - delta`` all certificates hold together and
         the best may be picked. Otherwise each holds on its own, and picking the smallest afterwards is not free.
@@ -67,7 +71,9 @@ def compare(
     plan = make_plan(**parameters)
     rows, certificates = [], {}
     with progress(verbose) as stage:
-        prepared = prepare(plan, X, y, methods=[METHODS[name] for name in methods or ()], stage=stage)
+        prepared = prepare(
+            plan, X, y, groups=groups, order=order, methods=[METHODS[name] for name in methods or ()], stage=stage
+        )
         chosen = list(methods or methods_for(plan, len(prepared.classes)))
         delta = plan.delta / len(chosen) if joint else plan.delta
         for name in chosen:

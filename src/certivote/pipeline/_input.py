@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d, vali
 
 from certivote.voters import VoterSet
 
-__all__ = ["check_labelled", "check_rows"]
+__all__ = ["check_labelled", "check_rows", "refuse_fit_params"]
 
 
 def check_rows(owner: Any, voters: VoterSet, X: Any) -> Any:
@@ -41,3 +41,15 @@ def _validated(owner: Any, *data: Any, **checks: Any) -> Any:
 
 def _stays_frame(voters: VoterSet, X: Any) -> bool:
     return voters.keeps_frames and hasattr(X, "columns") and hasattr(X, "dtypes")
+
+
+def refuse_fit_params(fit_params: dict[str, Any]) -> None:
+    """Refuse what ``fit`` does not take, and say why."""
+    if "sample_weight" in fit_params:
+        raise ValueError(
+            "sample_weight cannot be used here: a certificate counts every certification row once. To weight the "
+            "training of the voters, set class_weight on them, or fit them yourself and pass them as a list with "
+            "split='none'."
+        )
+    if fit_params:
+        raise TypeError(f"fit() takes X, y, groups and order only; got {', '.join(sorted(fit_params))}.")

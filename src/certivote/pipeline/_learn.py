@@ -16,6 +16,7 @@ from scipy import optimize
 from threadpoolctl import ThreadpoolController
 
 from certivote.pipeline._progress import Tick
+from certivote.theory.entities import Entities
 from certivote.theory.families import Draw, Family
 from certivote.theory.methods import Method
 from certivote.theory.risks import Labels, Loss, SmoothRisk, drawn_risk
@@ -33,7 +34,8 @@ _MAX_STEPS = 150
 class Problem:
     """What an optimiser sees of one part: votes and labels, prior, and how the bound is paid.
 
-    The learned parameters are functions of an unconstrained vector ``x``, so every step is feasible.
+    The learned parameters are functions of an unconstrained vector ``x``, so every step is feasible. Where rows belong
+    to ``entities``, risks are means over these, and their number takes the place of that of the rows.
     """
 
     votes: Votes
@@ -43,14 +45,23 @@ class Problem:
     family: Family
     method: Method
     setting: Setting
+    entities: Entities | None = None
 
     def bound(self, risk: Any, penalty: float) -> tuple[float, Any, float]:
         """The bound and its derivatives in the risk and in the penalty."""
-        return self.method.theorem.slopes(risk, penalty, self.votes.n_rows, self.setting)
+        size = self.votes.n_rows if self.entities is None else self.entities.count
+        return self.method.theorem.slopes(risk, penalty, size, self.setting)
 
-    def risk(self, votes: Votes, labels: Labels) -> SmoothRisk:
+    def risk(self, votes: Votes, labels: Labels, shares: Array | None = None) -> SmoothRisk:
         """The method's own smooth risk, on all rows or on some."""
-        return self.method.risk.smooth(self.family, votes, labels, self.loss)
+        return self.method.risk.smooth(self.family, votes, labels, self.loss, shares)
+
+    def shares(self, rows: Labels | None = None) -> Array | None:
+        """What each row counts for, of all rows or of some; None where all count the same."""
+        if self.entities is None or rows is None:
+            return None if self.entities is None else self.entities.shares
+        some = self.entities.shares[rows]
+        return some / some.sum()
 
     @functools.cached_property
     def floor(self) -> Array:
@@ -100,7 +111,7 @@ def lbfgs(problem: Problem, rng: np.random.Generator, tick: Tick) -> Array:
     method trains on several draws (smv-mc), their uniform numbers are fixed, which makes that risk smooth too.
     """
     # The starts come first: they have a vote matrix of their own, which is gone when the objective makes its.
-    path = _boosting_path(problem.votes.against(problem.labels), problem.votes.n_voters)
+    path = _boosting_path(problem.votes.against(problem.labels), problem.votes.n_voters, problem.shares())
     near_and_far = problem.family.starts(problem.prior, problem.floor, path)
     objective = training_objective(problem, rng)
     low, high = problem.limits()
@@ -125,7 +136,7 @@ def lbfgs(problem: Problem, rng: np.random.Generator, tick: Tick) -> Array:
 
 def expected_bound(problem: Problem, parameters: Array) -> float:
     """The bound at the expected risk and penalty, to choose between solutions before the draw."""
-    return _expected_bound(problem, problem.risk(problem.votes, problem.labels), parameters)[0]
+    return _expected_bound(problem, problem.risk(problem.votes, problem.labels, problem.shares()), parameters)[0]
 
 
 @functools.cache
@@ -146,17 +157,19 @@ def _expected_bound(problem: Problem, risk: SmoothRisk, parameters: Array) -> tu
 def _full_batch_risk(problem: Problem, rng: np.random.Generator) -> SmoothRisk:
     n_draws = problem.method.risk.draws
     if n_draws <= 1:
-        return problem.risk(problem.votes, problem.labels)
+        return problem.risk(problem.votes, problem.labels, problem.shares())
     draws = problem.family.fixed_draws(n_draws, problem.votes.n_voters, rng)
-    drawn = drawn_risk(problem.votes, problem.labels, problem.loss)
+    drawn = drawn_risk(problem.votes, problem.labels, problem.loss, shares=problem.shares())
     return lambda parameters: _mean_over_draws(problem.family, drawn, parameters, draws(parameters))
 
 
-def _boosting_path(wrong_masses: LinearMap, n_voters: int, rounds: tuple[int, ...] = (8, 64)) -> list[Array]:
+def _boosting_path(
+    wrong_masses: LinearMap, n_voters: int, shares: Array | None = None, rounds: tuple[int, ...] = (8, 64)
+) -> list[Array]:
     """Normalised weights after some rounds of AdaBoost on the votes themselves."""
     path = []
     weights = np.zeros(n_voters)
-    log_focus = np.zeros(len(wrong_masses.forward(weights)))
+    log_focus = np.zeros(len(wrong_masses.forward(weights))) if shares is None else np.log(shares)
     for round_number in range(1, max(rounds) + 1):
         focus = np.exp(log_focus - log_focus.max())
         errors = wrong_masses.adjoint(focus / focus.sum())
@@ -213,12 +226,12 @@ def adam(problem: Problem, rng: np.random.Generator, tick: Tick) -> Array:
 
 def _batch_bound(problem: Problem, rows: Labels, parameters: Array, rng: np.random.Generator) -> tuple[float, Array]:
     """The bound on one mini-batch, and its gradient in the parameters."""
-    votes, labels = problem.votes.take(rows), problem.labels[rows]
+    votes, labels, shares = problem.votes.take(rows), problem.labels[rows], problem.shares(rows)
     family, n_draws = problem.family, problem.method.risk.draws
     if not n_draws:
-        return _expected_bound(problem, problem.risk(votes, labels), parameters)
+        return _expected_bound(problem, problem.risk(votes, labels, shares), parameters)
     draws = [family.draw(parameters, rng) for _ in range(n_draws)]
-    drawn = drawn_risk(votes, labels, problem.loss)
+    drawn = drawn_risk(votes, labels, problem.loss, shares=shares)
     if not problem.method.theorem.charges_draw:
         return _expected_bound(problem, lambda found: _mean_over_draws(family, drawn, found, draws), parameters)
     (draw,) = draws

@@ -1,13 +1,17 @@
 """What always answering the most frequent class would achieve, certified on the same rows."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
+from certivote.maths.betting import betting_upper
 from certivote.theory.bounds import holdout
+from certivote.theory.entities import Entities
 from certivote.theory.risks import Labels
 
-__all__ = ["Majority", "certified_majority"]
+__all__ = ["Majority", "certified_majority", "fixed_bound"]
 
 
 @dataclass(frozen=True)
@@ -16,10 +20,13 @@ class Majority:
 
     code: int
     errors: int
+    losses: tuple[float, ...]
     bound: float
 
 
-def certified_majority(train: Labels, certify: Labels, n_classes: int, delta: float) -> Majority:
+def certified_majority(
+    train: Labels, certify: Labels, n_classes: int, delta: float, entities: Entities | None = None
+) -> Majority:
     """The most frequent class of the training rows, certified like a vote that no certification row has influenced.
 
     Without training rows the certification rows choose it, and the bound holds for all classes at once. Of several
@@ -33,5 +40,21 @@ def certified_majority(train: Labels, certify: Labels, n_classes: int, delta: fl
     """
     chosen_from, level = (train, delta) if len(train) else (certify, delta / n_classes)
     code = int(np.bincount(chosen_from, minlength=n_classes).argmax())
-    errors = int(np.count_nonzero(certify != code))
-    return Majority(code, errors, holdout(errors, len(certify), level))
+    return Majority(code, *fixed_bound(certify != code, level, entities))
+
+
+def fixed_bound(
+    wrong: NDArray[np.bool_], delta: float, entities: Entities | None = None
+) -> tuple[int, tuple[float, ...], float]:
+    """Errors, losses of the entities if there are any, and bound of a classifier that was fixed beforehand.
+
+    Examples
+    --------
+    >>> fixed_bound(np.array([True, False, False, False]), 0.05)[::2]
+    (1, 0.7513953...)
+    """
+    errors = int(np.count_nonzero(wrong))
+    if entities is None:
+        return errors, (), holdout(errors, len(wrong), delta)
+    losses = tuple(entities.losses(wrong).tolist())
+    return errors, losses, betting_upper(losses, math.log(delta), math.log(delta))

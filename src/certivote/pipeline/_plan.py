@@ -76,6 +76,8 @@ class Plan:
         What all randomness of the run comes from; a tuple is the entropy that an earlier run has recorded.
     given : dict
         The parameters as they were given.
+    n_candidates : int
+        Classifiers that delta is divided among, so that the best may be chosen afterwards.
     """
 
     method: Method
@@ -94,6 +96,7 @@ class Plan:
     constant: Constant
     random_state: Any
     given: dict[str, Any]
+    n_candidates: int = 1
 
     @property
     def parameters(self) -> tuple[tuple[str, str], ...]:
@@ -107,8 +110,8 @@ class Plan:
 
     @property
     def part_delta(self) -> float:
-        """What one part may spend: delta is divided among them."""
-        return self.delta / self.n_parts
+        """What one part may spend: delta is divided among them, and among candidates."""
+        return self.delta / (self.n_parts * self.n_candidates)
 
     @property
     def average_weights(self) -> tuple[float, ...]:
@@ -130,6 +133,10 @@ class Plan:
         orders = self.paid_orders or self.renyi_orders[:1]
         delta = self.part_delta / (self.paid_draws * len(orders))
         return [Setting(delta, order, self.constant, price_list=self.price_list) for order in orders]
+
+    def by_entity(self) -> "Plan":
+        """The same plan for rows that belong to entities."""
+        return replace(self, method=self.method.by_entity())
 
     def with_method(self, name: str, delta: float) -> "Plan":
         """The same plan for another method."""

@@ -1,5 +1,6 @@
 """From rows to votes: split, fit the voters, let them vote. What several methods can share."""
 
+import inspect
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils import _safe_indexing
 
 from certivote.certificate import part_digest, row_keys
 from certivote.pipeline._column_remarks import column_remarks
@@ -23,9 +24,13 @@ from certivote.pipeline._plan import Plan
 from certivote.pipeline._probe import probe_rows
 from certivote.pipeline._progress import Stage
 from certivote.pipeline._provenance import Table, describe_table
+from certivote.pipeline._seeds import Seeds, entropy_of
 from certivote.pipeline._split import PartRows, Split, count_duplicates, split_rows
 from certivote.pipeline._train_share import choose_train_share
+from certivote.pipeline._unit_remarks import unit_remarks
+from certivote.pipeline._units import Units, make_units
 from certivote.pipeline._weigh import informed_weights
+from certivote.theory.entities import Entities
 from certivote.theory.methods import Method
 from certivote.theory.risks import Labels
 from certivote.voters import FittedVoters, VoterSet
@@ -46,6 +51,10 @@ class PreparedPart:
         On the certification rows.
     labels, training_labels : array of int
         Classes of the certification rows, and of the training rows.
+    entities : Entities or None
+        Which certification rows belong together.
+    times : array or None
+        When the certification rows were taken.
     hyper_priors : tuple of HyperPrior
         Those that the learner may choose from.
     duplicates : (int, int)
@@ -63,6 +72,8 @@ class PreparedPart:
     votes: Votes
     labels: Labels
     training_labels: Labels
+    entities: Entities | None
+    times: NDArray[Any] | None
     hyper_priors: tuple[HyperPrior, ...]
     duplicates: tuple[int, int]
     digests: tuple[str, str]
@@ -81,16 +92,17 @@ class Prepared:
     choices: tuple[str, ...]
     entropy: tuple[int, ...]
     table: Table
+    units: Units
 
     def learning_streams(self) -> list[tuple[np.random.Generator, np.random.Generator]]:
         """For each part, fresh streams for training and for the draw; the same in every call."""
-        seeds = _Seeds(self.entropy).learning.spawn(2 * len(self.parts))
+        seeds = Seeds(self.entropy).learning.spawn(2 * len(self.parts))
         streams = [np.random.default_rng(seed) for seed in seeds]
         return list(zip(streams[::2], streams[1::2], strict=True))
 
     def prediction_seed(self) -> int:
         """Seed of the votes that a random predictor draws."""
-        return int(np.random.default_rng(_Seeds(self.entropy).prediction).integers(2**63))
+        return int(np.random.default_rng(Seeds(self.entropy).prediction).integers(2**63))
 
 
 def prepare(
@@ -98,6 +110,8 @@ def prepare(
     X: Any,
     y: Any,
     *,
+    groups: Any = None,
+    order: Any = None,
     methods: Sequence[Method] = (),
     owner: Any = None,
     stage: Stage | None = None,
@@ -111,6 +125,8 @@ def prepare(
     plan : Plan
     X, y : array-like
         All rows.
+    groups, order : array-like, optional
+        For each row, the entity that it belongs to; or when it was taken.
     methods : sequence of Method
         Those that will learn from the votes; by default the plan's.
     owner : estimator, optional
@@ -123,10 +139,12 @@ def prepare(
     owner, given = BaseEstimator() if owner is None else owner, y
     X, y = check_labelled(owner, voters, X, y)
     classes = np.unique(np.concatenate([y, np.asarray(voters.known_classes(), dtype=y.dtype)]))
+    units = make_units(len(y), groups, order)
     _check(plan, methods or (plan.method,), classes)
-    entropy = _entropy(plan.random_state)
-    seeds = _Seeds(entropy)
-    shuffled = np.random.default_rng(seeds.split).permutation(len(y))
+    _check_units(plan, units)
+    entropy = entropy_of(plan.random_state)
+    seeds = Seeds(entropy)
+    shuffled = units.arranged(len(y), np.random.default_rng(seeds.split))
     choices = []
     # With cross, the rows that a pilot looks at are certified too: nothing may be decided by them.
     pilot = voters.pilot() if plan.train_share is None and split == "single" else None
@@ -134,9 +152,12 @@ def prepare(
     if pilot is not None:
         stage.begin("looking at the learning curve")
         rng = np.random.default_rng(seeds.pilot)
-        share, reason = choose_train_share(pilot, X, y, classes, shuffled, plan.loss, plan.delta, rng)
+        share, reason = choose_train_share(pilot, X, y, classes, shuffled, plan.loss, plan.delta, rng, units)
         choices.append(reason)
-    divided = split_rows(shuffled, split, 0.5 if share is None else share)
+    divided = tuple(
+        PartRows(units.rows_of(part.train), units.rows_of(part.certify))
+        for part in split_rows(shuffled, split, 0.5 if share is None else share)
+    )
     for message in _worries(voters, classes, X, y, divided):
         warnings.warn(message, UserWarning, stacklevel=5)
     keys, table = row_keys(X), describe_table(owner, given, y, classes)
@@ -145,10 +166,13 @@ def prepare(
         rng = np.random.default_rng(seed)
         stage.begin(f"fitting the voters on {len(rows.train):,} rows")
         training, labels = _safe_indexing(X, rows.train), np.searchsorted(classes, y[rows.train])
-        fitted = voters.fit(training, y[rows.train], classes, rng)
+        entities = None if units.entities is None else np.unique(units.entities[rows.train], return_inverse=True)[1]
+        belong = {} if entities is None else {"entities": entities}
+        fitted = voters.fit(training, y[rows.train], classes, rng, **belong)
         if isinstance(plan.prior, str) and plan.prior == "informed":
             stage.begin("weighing the voters by their out-of-sample votes")
-            weights = informed_weights(fitted, training, labels, plan.loss, rng)
+            together = None if entities is None else Entities(entities)
+            weights = informed_weights(fitted, training, labels, plan.loss, rng, together)
             hyper_priors: tuple[HyperPrior, ...] = (informed_hyper_prior(weights),)
         else:
             hyper_priors = given_hyper_priors(plan.prior, fitted.n_voters)
@@ -160,11 +184,16 @@ def prepare(
                 votes=fitted.votes(_safe_indexing(X, rows.certify)),
                 labels=np.searchsorted(classes, y[rows.certify]),
                 training_labels=labels,
+                entities=None if units.entities is None else Entities(units.entities).among(rows.certify),
+                times=None if units.times is None else units.times[rows.certify],
                 hyper_priors=hyper_priors,
                 duplicates=count_duplicates(keys, rows),
                 digests=(part_digest(keys, y, rows.certify), part_digest(keys, y, rows.train)),
                 probe=probe_rows(X, rows, entropy),
-                remarks=column_remarks(training, labels, table.columns),
+                remarks=(
+                    *column_remarks(training, labels, table.columns),
+                    *unit_remarks(units, rows, X, table.columns, entropy),
+                ),
             )
         )
     return Prepared(
@@ -175,6 +204,7 @@ def prepare(
         choices=tuple(choices),
         entropy=entropy,
         table=table,
+        units=units,
     )
 
 
@@ -209,6 +239,20 @@ def _check(plan: Plan, methods: Sequence[Method], classes: NDArray[Any]) -> None
         )
 
 
+def _check_units(plan: Plan, units: Units) -> None:
+    if units.order and plan.split not in ("single", "none"):
+        raise ValueError(
+            f"order goes with split='single', where the earliest rows train and the latest certify; got split="
+            f"{plan.split!r}, which would also certify earlier rows with voters from later ones."
+        )
+    name = type(plan.voters).__name__
+    if units.groups and plan.voters.needs_training and "entities" not in inspect.signature(plan.voters.fit).parameters:
+        raise ValueError(
+            f"groups cannot be used with {name}: its fit takes no 'entities', and voters that do not keep the rows of "
+            "an entity together learn from leaks. Use voters='mixed' or 'forest', or fitted classifiers."
+        )
+
+
 def _worries(
     voters: VoterSet, classes: NDArray[Any], X: Any, y: NDArray[Any], divided: tuple[PartRows, ...]
 ) -> list[str]:
@@ -237,20 +281,3 @@ def _provisos(voters: VoterSet, split: Split | int) -> tuple[str, ...]:
     if voters.known_classes():
         return ("The classifiers that came fitted were not fitted on any of these rows.",)
     return ()
-
-
-def _entropy(random_state: Any) -> tuple[int, ...]:
-    if isinstance(random_state, tuple):
-        return random_state  # recorded by an earlier run
-    if random_state is None:
-        return tuple(int(word) for word in np.random.SeedSequence().generate_state(4))
-    if isinstance(random_state, np.random.RandomState):
-        return tuple(check_random_state(random_state).randint(2**31, size=4).tolist())
-    return (int(random_state),)
-
-
-class _Seeds:
-    """Independent seeds for all that is random."""
-
-    def __init__(self, entropy: tuple[int, ...]):
-        self.split, self.voters, self.learning, self.prediction, self.pilot = np.random.SeedSequence(entropy).spawn(5)

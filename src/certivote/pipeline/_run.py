@@ -10,7 +10,9 @@ from certivote.pipeline._progress import Stage
 __all__ = ["run"]
 
 
-def run(plan: Plan, X: Any, y: Any, *, owner: Any = None, stage: Stage | None = None) -> Outcome:
+def run(
+    plan: Plan, X: Any, y: Any, *, groups: Any = None, order: Any = None, owner: Any = None, stage: Stage | None = None
+) -> Outcome:
     """Fit the voters, learn their weights, draw the vote and certify it.
 
     To learn several methods from the same votes, call :func:`prepare` once and :func:`certify_votes` for each.
@@ -19,6 +21,8 @@ def run(plan: Plan, X: Any, y: Any, *, owner: Any = None, stage: Stage | None = 
     ----------
     plan : Plan
     X, y : array-like
+    groups, order : array-like, optional
+        For each row, the entity that it belongs to; or when it was taken.
     owner : estimator, optional
         Remembers the names and the number of the features, as scikit-learn's estimators do.
     stage : Stage, optional
@@ -32,4 +36,4 @@ def run(plan: Plan, X: Any, y: Any, *, owner: Any = None, stage: Stage | None = 
     >>> outcome.certificate.parts[0].n, outcome.deployed.voters.n_voters
     (75, 100)
     """
-    return certify_votes(plan, prepare(plan, X, y, owner=owner, stage=stage), stage)
+    return certify_votes(plan, prepare(plan, X, y, groups=groups, order=order, owner=owner, stage=stage), stage)

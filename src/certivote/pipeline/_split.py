@@ -1,7 +1,8 @@
 """Which rows train the voters and which certify the vote.
 
-The parts are drawn uniformly at random by row number. A stratified split would tie the class counts of the
-certification rows to the training part and void the certificate.
+The parts are drawn uniformly at random by row number, or by entity where rows belong together. A stratified split would
+tie the class counts of the certification rows to the training part and void the certificate. Rows with an order in time
+are divided by it: the latest certify.
 """
 
 from collections.abc import Sequence
@@ -27,12 +28,12 @@ class PartRows:
 
 
 def split_rows(shuffled: Rows, split: Split | int, train_share: float) -> tuple[PartRows, ...]:
-    """Divide the rows.
+    """Divide the rows, or entities.
 
     Parameters
     ----------
     shuffled : array of int
-        All row numbers in a random order.
+        All their numbers in a random order, or in that of time.
     split : {"none", "single", "cross"} or int
         ``none`` certifies on all rows; ``single`` trains on the first of the shuffled rows and certifies on the others;
         ``cross`` does that both ways (paper, Section 4.2); a number of folds certifies on each of so many folds, with

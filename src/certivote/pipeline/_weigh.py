@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import optimize
 
 from certivote.maths.categorical import kl_divergence, softmax, softmax_chain
+from certivote.theory.entities import Entities
 from certivote.theory.risks import Labels, Loss, drawn_risk, mistakes
 from certivote.voters import FittedVoters
 from certivote.votes import Votes
@@ -30,7 +31,9 @@ _CLEARLY = 2.0
 """Standard deviations of the difference of two votes' errors, were they equally good, beyond which it is clear."""
 
 
-def informed_weights(voters: FittedVoters, X: Any, y: Labels, loss: Loss, rng: np.random.Generator) -> Array:
+def informed_weights(
+    voters: FittedVoters, X: Any, y: Labels, loss: Loss, rng: np.random.Generator, entities: Entities | None = None
+) -> Array:
     """Weights of the voters that minimise the errors on rows they have not seen, kept near equal weights.
 
     Parameters
@@ -41,6 +44,8 @@ def informed_weights(voters: FittedVoters, X: Any, y: Labels, loss: Loss, rng: n
     loss : {"plurality", "half-weight"}
     rng : numpy Generator
         Picks the rows, where there are more than are needed.
+    entities : Entities, optional
+        Those that the training rows belong to. Errors are then means over these.
 
     Returns
     -------
@@ -50,19 +55,28 @@ def informed_weights(voters: FittedVoters, X: Any, y: Labels, loss: Loss, rng: n
     rows = np.sort(rng.permutation(len(y))[:_ROWS])
     unseen = voters.out_of_sample(X, y, rows)
     votes, labels = unseen.votes, y[rows]
-    gentle, steep = (_weights(votes, labels, loss, slope) for slope in _SLOPES)
+    seen = None if entities is None else entities.among(rows)
+    gentle, steep = (_weights(votes, labels, loss, slope, seen) for slope in _SLOPES)
     before, after = (mistakes(votes.masses(weights), labels, loss) for weights in (gentle, steep))
-    saved = np.count_nonzero(before) - np.count_nonzero(after)
-    best = steep if saved > _CLEARLY * math.sqrt(np.count_nonzero(before != after)) else gentle
+    best = steep if _clearly_better(after, before, seen) else gentle
     sizes = np.bincount(unseen.groups, minlength=votes.n_voters)
     return (best / sizes)[unseen.groups]
 
 
-def _weights(votes: Votes, labels: Labels, loss: Loss, slope: float) -> Array:
+def _clearly_better(after: NDArray[np.bool_], before: NDArray[np.bool_], entities: Entities | None) -> bool:
+    """Whether the difference of the errors is more than chance, on rows or on entities, which are independent."""
+    if entities is None:
+        saved = np.count_nonzero(before) - np.count_nonzero(after)
+        return bool(saved > _CLEARLY * math.sqrt(np.count_nonzero(before != after)))
+    gains = entities.losses(before) - entities.losses(after)
+    return bool(gains.sum() > _CLEARLY * math.sqrt(np.square(gains).sum()))
+
+
+def _weights(votes: Votes, labels: Labels, loss: Loss, slope: float, entities: Entities | None) -> Array:
     """The weights that minimise the smooth risk and the divergence from equal weights."""
     equal = np.full(votes.n_voters, 1.0 / votes.n_voters)
-    caution = _CAUTION / votes.n_rows
-    risk = drawn_risk(votes, labels, loss, slope)
+    caution = _CAUTION / (votes.n_rows if entities is None else entities.count)
+    risk = drawn_risk(votes, labels, loss, slope, None if entities is None else entities.shares)
 
     def objective(x: Array) -> tuple[float, Array]:
         weights = softmax(x)

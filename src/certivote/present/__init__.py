@@ -15,13 +15,14 @@ from certivote.present._notebook import certificate_card
 from certivote.present._plain import plain_text
 from certivote.present._plots import plot_certificate, plot_comparison, plot_weights
 from certivote.present._terminal import certificate_text, comparison_text, text_table
-from certivote.present._wording import percent_up
+from certivote.present._wording import bound_text, percent_up
 from certivote.present.report import TestRows, write_report
 
 __all__ = [
     "PALE",
     "STYLE",
     "TestRows",
+    "bound_text",
     "cautions",
     "certificate_card",
     "certificate_text",

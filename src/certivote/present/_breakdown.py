@@ -4,25 +4,39 @@ Nothing here is promised. The promise is the recorded bound at the recorded delt
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from certivote.certificate import Certificate
+from certivote.present._subject import method_of
 from certivote.theory import calculator
+from certivote.theory.bets import Betting, BettingHammer
 from certivote.theory.families import FAMILIES
 from certivote.theory.general_bounds import Constant
-from certivote.theory.methods import METHODS
 from certivote.theory.theorems import Setting
 
-__all__ = ["Step", "bound_at", "error_share", "least_bound", "observed_rate", "rows_needed", "steps", "vote_weights"]
+__all__ = [
+    "Step",
+    "bound_at",
+    "cases_needed",
+    "growth",
+    "least_bound",
+    "observed_rate",
+    "places_bets",
+    "steps",
+    "vote_weights",
+]
 
 _LEARNED = ("draw", "weights", "occam", "prior")
 """Payments for what was learned; the others are for confidence."""
+_REPEATED = 20_000
+"""Entities up to which their losses are repeated."""
 _NO_ORDER = 2.0
 """Stands where a theorem does not look at the order of the Rényi divergence."""
 
@@ -48,16 +62,25 @@ class Step:
 
 
 def observed_rate(certificate: Certificate) -> float:
-    """Error rate of the deployed vote on the certification rows; of the random vote, as the bound takes it."""
+    """Error rate of the deployed vote on the certification rows; of the random vote, as the bound takes it.
+
+    With entities, the mean over these, as far as the record has it.
+    """
     part = certificate.deployed_part
-    return part.risks[0] if part.errors is None else part.errors / part.n
+    return part.risks[0] if part.errors is None or part.losses else part.errors / part.n
 
 
-def error_share(certificate: Certificate) -> Fraction | None:
+def _error_share(certificate: Certificate) -> Fraction | None:
     """The errors among the certification rows, exactly; None where the bound starts from another statistic."""
     part = certificate.deployed_part
-    counted = METHODS[certificate.method].predictor.counts_errors
-    return Fraction(part.errors, part.n) if counted and part.errors is not None else None
+    if part.entities or part.errors is None or not method_of(certificate).predictor.counts_errors:
+        return None
+    return Fraction(part.errors, part.n)
+
+
+def places_bets(certificate: Certificate) -> bool:
+    """Whether the bound is won by bets on the losses of entities: it then depends on each of them."""
+    return isinstance(method_of(certificate).theorem, Betting | BettingHammer)
 
 
 def steps(certificate: Certificate) -> list[Step]:
@@ -66,11 +89,11 @@ def steps(certificate: Certificate) -> list[Step]:
     The sum of the steps is the bound whatever their order; the size of each depends on it, since a bound is not linear
     in nats. What is paid for the draw and for a level that depends on it is one step.
     """
-    part, theorem = certificate.deployed_part, METHODS[certificate.method].theorem
+    part, method = certificate.deployed_part, method_of(certificate)
     rate = observed_rate(certificate)
     found = [Step("observed", None, 0.0, rate)]
-    if part.errors is not None and error_share(certificate) is None:
-        found.append(Step("surrogate", None, rate, theorem.invert(part.risks, 0.0, 0.0, part.n)))
+    if part.errors is not None and not method.predictor.counts_errors:
+        found.append(Step("surrogate", None, rate, method.theorem.invert(part.statistics, 0.0, 0.0, part.size)))
     payments: dict[str, float] = {}
     for payment in part.payments:
         what = "draw" if payment.what == "occam" else payment.what
@@ -81,43 +104,79 @@ def steps(certificate: Certificate) -> list[Step]:
             penalty += payments[what]
         else:
             confidence += payments[what]
-        end = theorem.invert(part.risks, penalty, confidence, part.n)
+        end = method.theorem.invert(part.statistics, penalty, confidence, part.size)
         if payments[what]:
             found.append(Step(what, payments[what], found[-1].end, end))
     return found
 
 
 def bound_at(certificate: Certificate, *, n: int | None = None, delta: float | None = None) -> float:
-    """The bound of the deployed vote if it had been certified on ``n`` rows, or at ``delta``, all else being equal.
+    """The bound of the deployed vote if it had been certified on ``n`` cases, or at ``delta``, all else being equal.
 
-    The error rate on the rows is the same (rounded up to whole errors) and so is the penalty.
+    The error rate is the same (rounded up to whole errors) and so is the penalty. Cases are rows or entities; losses
+    that bets are placed on are repeated in their order.
     """
-    n = certificate.deployed_part.n if n is None else n
-    share = error_share(certificate) or Fraction(0)
+    n = certificate.deployed_part.size if n is None else n
+    share = _error_share(certificate) or Fraction(0)
     return _bound(certificate, certificate.delta if delta is None else delta)(math.ceil(share * n), n)
 
 
 def _bound(certificate: Certificate, delta: float) -> Callable[[float, int], float]:
     """The bound of the deployed vote at its penalty, as a function of the errors, if it starts from these, and of n."""
-    part, theorem = certificate.deployed_part, METHODS[certificate.method].theorem
+    part, theorem = certificate.deployed_part, method_of(certificate).theorem
     events = certificate.n_draws * max(len(certificate.renyi_orders), 1)
     left = 1.0 - part.risk_delta * events / part.delta
     constant = cast(Constant, certificate.constant)
-    setting = Setting(delta / len(certificate.parts) / events * left, part.renyi_order or _NO_ORDER, constant)
-    if error_share(certificate) is None:
+    shares = round(certificate.delta / part.delta)  # for parts of the split, or candidates
+    setting = Setting(delta / shares / events * left, part.renyi_order or _NO_ORDER, constant)
+    if places_bets(certificate):
+        losses = np.array(part.losses)
+        return lambda _, n: theorem.bound((part.risks[0], *np.resize(losses, n).tolist()), part.penalty, n, setting)
+    if _error_share(certificate) is None:
         return lambda _, n: theorem.bound(part.risks, part.penalty, n, setting)
     return lambda errors, n: theorem.of_errors(errors, part.penalty, n, setting)
 
 
 def least_bound(certificate: Certificate) -> float:
-    """What the bound comes down to with ever more rows and the same error rate."""
+    """What the bound comes down to with ever more rows or entities and the same error rate."""
+    if places_bets(certificate):
+        return certificate.deployed_part.risks[0]
     return bound_at(certificate, n=100 * calculator.LARGEST)
 
 
-def rows_needed(certificate: Certificate, target: float) -> int | None:
-    """Certification rows with which the bound would be at most ``target``; None if a billion are not enough."""
-    share = error_share(certificate) or Fraction(0)
-    return calculator.rows_needed(_bound(certificate, certificate.delta), share, target)
+def growth(certificate: Certificate) -> list[tuple[int, float]]:
+    """Numbers of rows or entities, the recorded one among them, and the bound with so many.
+
+    Where bets are placed, all losses are repeated as a whole, so the recorded number is the smallest.
+    """
+    part = certificate.deployed_part
+    if places_bets(certificate):
+        most = min(max(_REPEATED // part.size, 2), 100)
+        times = np.geomspace(1, most, 13).round().astype(int)
+        sizes = part.size * np.unique(times)
+    else:
+        spread = np.geomspace(max(part.size / 4, 2), max(part.size, 2) * 100, 81)
+        if rate := float(_error_share(certificate) or 0):
+            # Sizes with a whole number of errors, or the curve would show their rounding.
+            spread = np.maximum(np.round(rate * spread), 1) / rate + 1e-9
+        sizes = np.unique(np.append(spread.astype(int), part.size))
+    return [(size, bound_at(certificate, n=size)) for size in sizes.tolist()]
+
+
+def cases_needed(certificate: Certificate, target: float, curve: Sequence[tuple[int, float]]) -> int | None:
+    """Rows or entities with which the bound would be at most ``target``, below the recorded one; None if too many.
+
+    Too many are more than a billion; where bets are placed, more than the curve has, between whose points the number
+    is interpolated (a bound is nearly linear in one over the square root of the size).
+    """
+    if not places_bets(certificate):
+        share = _error_share(certificate) or Fraction(0)
+        return calculator.rows_needed(_bound(certificate, certificate.delta), share, target)
+    for (size, before), (larger, after) in pairwise(curve):
+        if after <= target:
+            place = size**-0.5 + (before - target) / (before - after) * (larger**-0.5 - size**-0.5)
+            return math.ceil(place**-2)
+    return None
 
 
 def vote_weights(certificate: Certificate) -> NDArray[np.float64]:

@@ -1,22 +1,39 @@
-"""What must be said beside the headline: where a small bound hides that the vote fails."""
+"""What must be said beside the headline: where a small bound hides that the vote fails, or may not hold."""
 
-from certivote.certificate import Certificate, ClassBound, PartRecord
-from certivote.present._wording import counted, percent_up
+import math
 
-__all__ = ["cautions", "no_better_than_majority"]
+from certivote.certificate import Certificate, ClassBound, Drift, PartRecord
+from certivote.present._subject import is_given
+from certivote.present._wording import cases, counted, entities, p_value, percent_up, surprises
+
+__all__ = ["cautions", "no_better_than_majority", "other_remarks", "sentence"]
 
 _COIN = 0.5
 _SHOWN = 3
 """Classes that are named one by one."""
+_FEW = 20
+"""Certified entities below which it is said that they are few."""
+_RELATED = "takes them for independent"
+"""Words by which a remark about rows that may belong together is known."""
 
 
 def cautions(certificate: Certificate) -> list[str]:
     """Sentences that belong beside the bound wherever it is shown; none for a vote that is worth its certificate.
 
-    They say that the bound is vacuous or no better than guessing, that always answering the most frequent class is
-    certified as good, that a class is certified no better than by a coin, or that nothing is certified by class.
+    They say that the bound is vacuous or no better than guessing, that the rows may not be what the promise takes them
+    for (rows of training, rows that belong together, few entities, errors that drift), that always answering the most
+    frequent class is certified as good, that a class is certified no better than by a coin, or that nothing is
+    certified by class.
     """
-    found = [*_of_bound(certificate), *_of_majority(certificate.deployed_part, certificate.bound)]
+    part = certificate.deployed_part
+    found = [
+        *_of_bound(certificate),
+        *_of_training(certificate),
+        *(sentence(text) for text in certificate.remarks if _RELATED in text),
+        *_of_entities(part),
+        *(text for drift in part.drift for text in _of_drift(drift)),
+        *_of_majority(part, certificate.bound),
+    ]
     if not certificate.by_class:
         found.append(
             "Nothing is certified about single classes: this record is from before there were such bounds. A class "
@@ -25,16 +42,27 @@ def cautions(certificate: Certificate) -> list[str]:
     return found + _of_classes([entry for entry in certificate.by_class if entry.kind == "error"])
 
 
+def other_remarks(certificate: Certificate) -> list[str]:
+    """What the certificate remarks besides what is among the cautions."""
+    return [text for text in certificate.remarks if _RELATED not in text]
+
+
 def no_better_than_majority(certificate: Certificate) -> bool:
     """Whether always answering the most frequent class is certified as good, or makes fewer errors."""
     return bool(_of_majority(certificate.deployed_part, certificate.bound))
 
 
+def sentence(text: str) -> str:
+    """A remark as a sentence."""
+    return text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".")
+
+
 def _of_bound(certificate: Certificate) -> list[str]:
     if certificate.vacuous:
+        few = "certified entities" if certificate.groups else "certification rows"
         return [
-            "Any classifier is wrong on at most 100 % of all cases. There are too few certification rows, or too many "
-            "errors among them."
+            f"Any classifier is wrong on at most 100 % of all cases. There are too few {few}, or too many errors among "
+            "them."
         ]
     n_classes = max(len(certificate.classes), 2)
     if certificate.bound >= 1 - 1 / n_classes:
@@ -42,22 +70,70 @@ def _of_bound(certificate: Certificate) -> list[str]:
     return []
 
 
+def _of_training(certificate: Certificate) -> list[str]:
+    """Where a model was brought together with its training rows, the rows in both."""
+    part = certificate.deployed_part
+    if not is_given(certificate) or not part.duplicates_of_training_rows:
+        return []
+    shared = part.duplicates_of_training_rows
+    return [
+        f"{shared:,} of the {counted(part.n, 'certification row')} also {'occurs' if shared == 1 else 'occur'} among "
+        "the training rows. If the model learned from them, the bound may be too small: certify it on rows that it has "
+        "never seen."
+    ]
+
+
+def _of_entities(part: PartRecord) -> list[str]:
+    if not 0 < part.entities < _FEW:
+        return []
+    return [
+        f"Only {entities(part.entities)} {'was' if part.entities == 1 else 'were'} certified. The bound rests on so "
+        f"few, not on their {counted(part.n, 'row')}."
+    ]
+
+
+def _of_drift(drift: Drift) -> list[str]:
+    if not surprises(drift):
+        return []
+    early, late = drift.early_errors / max(drift.early_rows, 1), drift.late_errors / max(drift.late_rows, 1)
+    seen = f"{'more' if late > early else 'less'} frequent late ({late:.2%}) than early ({early:.2%})"
+    means = (
+        "The error seems to grow: the bound is about the whole time of these rows, and may be too small for the end of "
+        "it and for all that comes after."
+        if late > early
+        else "The error changes with time: the bound is about the whole time of these rows, not about any part of it."
+    )
+    return [
+        f"Errors were {seen} among the certification rows, more than chance would explain ({p_value(drift)}). {means}"
+    ]
+
+
 def _of_majority(part: PartRecord, bound: float) -> list[str]:
     if not part.majority_class:
         return []  # a record from before it was compared
-    errors = part.risks[0] * part.n if part.errors is None else part.errors
-    if errors > part.majority_errors:
-        made = f"{errors:,.1f} in the mean" if part.errors is None else counted(part.errors, "error")
-        return [
-            f"Always answering '{part.majority_class}' is better: on the same {part.n:,} certification rows it makes "
-            f"{counted(part.majority_errors, 'error')}, this classifier {made}."
-        ]
+    if worse := _worse_than_majority(part):
+        return [worse]
     if bound >= part.majority_bound:
         return [
             f"This is certified no better than always answering '{part.majority_class}', which is wrong on at most "
             f"{percent_up(part.majority_bound)} by the same rows."
         ]
     return []
+
+
+def _worse_than_majority(part: PartRecord) -> str:
+    """What to say if always answering the most frequent class makes fewer errors; with entities, in the mean."""
+    better = f"Always answering '{part.majority_class}' is better: on the same {part.n:,} certification rows it"
+    if part.entities and (part.losses or part.errors is None):
+        mean = math.fsum(part.majority_losses) / max(len(part.majority_losses), 1)
+        if part.risks[0] <= mean:
+            return ""
+        return f"{better} is wrong on {mean:.2%} in the mean over entities, this classifier on {part.risks[0]:.2%}."
+    errors = part.risks[0] * part.n if part.errors is None else part.errors
+    if errors <= part.majority_errors:
+        return ""
+    made = f"{errors:,.1f} in the mean" if part.errors is None else counted(part.errors, "error")
+    return f"{better} makes {counted(part.majority_errors, 'error')}, this classifier {made}."
 
 
 def _of_classes(entries: list[ClassBound]) -> list[str]:
@@ -73,15 +149,15 @@ def _of_classes(entries: list[ClassBound]) -> list[str]:
 def _rate(entry: ClassBound) -> float:
     if not entry.n:
         return 1.0
-    return entry.risks[0] if entry.errors is None else entry.errors / entry.n
+    return entry.risks[0] if entry.errors is None or entry.losses else entry.errors / entry.n
 
 
 def _of_class(entry: ClassBound) -> str:
     if not entry.n:
         return f"Nothing is promised about class '{entry.label}': no certification row has it."
-    seen = f"{100 * entry.risks[0]:.1f} % of the answers to its {counted(entry.n, 'certification row')} were wrong"
+    seen = f"{100 * entry.risks[0]:.1f} % of the answers to its {cases(entry)} were wrong"
     if entry.errors is not None:
-        seen = f"{entry.errors:,} of its {counted(entry.n, 'certification row')} got a wrong answer"
+        seen = f"{entry.errors:,} of its {cases(entry)} got a wrong answer"
     if _rate(entry) > _COIN:
         return (
             f"Class '{entry.label}' is mostly missed: {seen}. Errors in this class are certified at most "

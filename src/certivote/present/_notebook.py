@@ -4,9 +4,9 @@ from html import escape
 
 from certivote.certificate import Certificate
 from certivote.present._cautions import cautions
+from certivote.present._numbers import numbers
 from certivote.present._plain import printable
-from certivote.present._provenance import provenance_facts
-from certivote.present._wording import by_class_lines, facts, promise
+from certivote.present._promise import promise, unchecked
 
 __all__ = ["certificate_card"]
 
@@ -14,24 +14,20 @@ __all__ = ["certificate_card"]
 def certificate_card(certificate: Certificate) -> str:
     """HTML of the promise, what to be cautious about, and the numbers behind it, all text escaped."""
     certificate = printable(certificate)
-    rows = [
-        *facts(certificate),
-        *(("class", line) for line in by_class_lines(certificate)),
-        *provenance_facts(certificate),
-    ]
     cell = "text-align: left; vertical-align: top"
     lines = "".join(
         f'<tr><th scope="row" style="{cell}; white-space: nowrap">{escape(name)}</th>'
         f'<td style="{cell}">{escape(value)}</td></tr>'
-        for name, value in rows
+        for name, value in numbers(certificate)
     )
-    words = escape(promise(certificate))
-    warnings = "".join(
-        f'<p style="border-left: 4px solid #b00020; padding-left: 0.8em"><strong>Caution:</strong> {escape(text)}</p>'
-        for text in cautions(certificate)
+    said = [(f"<strong>{escape(promise(certificate))}</strong>", "#d55e00")]
+    if unknown := unchecked(certificate):
+        said.append((f"<strong>Not checked:</strong> {escape(unknown)}", "#d55e00"))
+    said += [(f"<strong>Caution:</strong> {escape(text)}", "#b00020") for text in cautions(certificate)]
+    paragraphs = "".join(
+        f'<p style="border-left: 4px solid {colour}; padding-left: 0.8em">{text}</p>' for text, colour in said
     )
     return (
         '<div class="certivote-certificate" style="max-width: 60em; margin: 0.5em 0">'
-        f'<p style="border-left: 4px solid #d55e00; padding-left: 0.8em"><strong>{words}</strong></p>{warnings}'
-        f"<details open><summary>The numbers behind it</summary><table>{lines}</table></details></div>"
+        f"{paragraphs}<details open><summary>The numbers behind it</summary><table>{lines}</table></details></div>"
     )

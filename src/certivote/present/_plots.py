@@ -8,7 +8,8 @@ import pandas as pd
 from certivote.certificate import Certificate
 from certivote.present._breakdown import steps, vote_weights
 from certivote.present._figure_style import PALE, STYLE, mixed
-from certivote.present._wording import percent_up
+from certivote.present._subject import is_one_model
+from certivote.present._wording import cases, percent_up
 from certivote.theory.methods import METHODS
 
 if TYPE_CHECKING:
@@ -59,7 +60,8 @@ def plot_certificate(certificate: Any, ax: "Axes | None" = None) -> "Axes":
         ax.text(100 * shown.bound, len(found), f" {percent_up(shown.bound)}", va="center", weight="bold")
         ax.set_yticks(places, names)
         ax.invert_yaxis()
-        ax.set_title(f"{shown.method}, {shown.deployed_part.n:,} certification rows")
+        what = "a model that was given" if is_one_model(shown) else shown.method
+        ax.set_title(f"{what}, {cases(shown.deployed_part)}")
         _finish(ax, "error rate in %", 100 * max(shown.bound, *(step.end for step in found)))
     return ax
 
@@ -132,6 +134,9 @@ def plot_weights(certificate: Any, ax: "Axes | None" = None) -> "Axes":
     'weight in %'
     """
     shown = _certificate_of(certificate)
+    if is_one_model(shown):
+        raise ValueError("certificate must be about a vote; this one is about a single model, which has no weights.")
+    voters = "models" if shown.candidates else "voters"
     ordered = np.sort(vote_weights(shown))[::-1]
     half = int(np.searchsorted(np.cumsum(ordered), 0.5) + 1)
     colour = METHODS[shown.method].colour
@@ -142,9 +147,9 @@ def plot_weights(certificate: Any, ax: "Axes | None" = None) -> "Axes":
         ax.stairs(100 * ordered[:half], edges[: half + 1], fill=True, color=colour)
         ax.set_xlim(0.5, len(ordered) + 0.5)
         ax.set_ylim(0, None)
-        ax.set_xlabel("voter, by weight")
+        ax.set_xlabel(f"{voters[:-1]}, by weight")
         ax.set_ylabel("weight in %")
-        ax.set_title(f"{half:,} of {len(ordered):,} voters hold half of the weight")
+        ax.set_title(f"{half:,} of {len(ordered):,} {voters} hold half of the weight")
         ax.grid(axis="y")
     return ax
 

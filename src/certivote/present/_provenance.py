@@ -3,6 +3,7 @@
 import json
 
 from certivote.certificate import Certificate
+from certivote.present._subject import is_one_model, model_names, only_answers
 from certivote.present._wording import counted
 
 __all__ = ["provenance_facts"]
@@ -26,8 +27,9 @@ def provenance_facts(certificate: Certificate, whole: bool = False) -> list[tupl
     if not made.created:
         return [("made", f"by certivote {certificate.library_version}; where from is not in a record this old")]
     moment = made.created.replace("T", " ").replace("Z", " UTC")
-    seed = f"seed {', '.join(map(str, made.entropy))}"
-    rows = [("made", f"{moment} by certivote {certificate.library_version}, {seed}"), ("data", _data(certificate))]
+    # Nothing is drawn for one model that somebody brought.
+    seed = "" if is_one_model(certificate) else f", seed {', '.join(map(str, made.entropy))}"
+    rows = [("made", f"{moment} by certivote {certificate.library_version}{seed}"), ("data", _data(certificate))]
     if made.source:
         digest = made.source_digest if whole else made.source_digest[:_SHORT] + "..."
         rows.append(("file", f"{made.source} (SHA-256 {digest})"))
@@ -40,7 +42,10 @@ def provenance_facts(certificate: Certificate, whole: bool = False) -> list[tupl
 def _data(certificate: Certificate) -> str:
     made = certificate.provenance
     columns = counted(made.n_columns, "column")
-    if made.columns:
+    if only_answers(certificate):
+        names = model_names(certificate)
+        columns = f"with the answers of {counted(len(names), 'model')} ({_listed(list(map(repr, names)), _COLUMNS)})"
+    elif made.columns:
         columns += f" ({_listed(list(map(repr, made.columns)), _COLUMNS)})"
     counts = [f"{label} {n:,}" for label, n in zip(certificate.classes, made.class_counts, strict=False)]
     target = f"target {made.target!r}" if made.target else "classes"

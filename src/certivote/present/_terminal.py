@@ -8,9 +8,10 @@ import pandas as pd
 
 from certivote.certificate import Certificate
 from certivote.present._cautions import cautions, no_better_than_majority
+from certivote.present._numbers import numbers
 from certivote.present._plain import plain_text, printable
-from certivote.present._provenance import provenance_facts
-from certivote.present._wording import by_class_lines, facts, majority, percent_up, promise
+from certivote.present._promise import promise, unchecked
+from certivote.present._wording import bound_text, majority
 
 __all__ = ["certificate_text", "comparison_text", "text_table"]
 
@@ -20,14 +21,13 @@ _WIDTH = 100
 def certificate_text(certificate: Certificate) -> str:
     """One paragraph that anyone can read, what to be cautious about, then one line per number."""
     certificate = printable(certificate)
-    paragraphs = [_filled(promise(certificate)), *(_filled(f"Caution: {text}") for text in cautions(certificate))]
-    rows = [*facts(certificate), *provenance_facts(certificate)]
-    if lines := by_class_lines(certificate):
-        rows.append(("by class", f"a promise of its own: all of these together, with delta = {certificate.delta:g}"))
-        rows.extend(("", line) for line in lines)
+    paragraphs = [promise(certificate), *(f"Caution: {text}" for text in cautions(certificate))]
+    if unknown := unchecked(certificate):
+        paragraphs.insert(1, f"Not checked: {unknown}")
+    rows = numbers(certificate)
     width = max(len(name) for name, _ in rows) + 2
     table = "\n".join(f"  {name:<{width}}{value}" for name, value in rows)
-    return "\n\n".join([*paragraphs, table])
+    return "\n\n".join([*map(_filled, paragraphs), table])
 
 
 def _filled(text: str) -> str:
@@ -95,7 +95,7 @@ def _against_majority(certificates: Mapping[str, str]) -> list[str]:
 
 def _cell(name: str, value: Any) -> str:
     if name == "bound":
-        return percent_up(value) + (" (vacuous)" if value >= 1 else "")
+        return bound_text(value)
     if name == "empirical risk":
         return f"{value:.2%}"
     return f"{value:.2f}" if isinstance(value, float) else str(value)

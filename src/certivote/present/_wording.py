@@ -1,14 +1,33 @@
-"""A certificate in words: the promise as a paragraph, and the numbers behind it, each with its name."""
+"""A certificate in words: the numbers behind the promise, each with its name."""
 
+import math
 from decimal import ROUND_CEILING, Decimal
 
-from certivote.certificate import Certificate, ClassBound, PartRecord
-from certivote.theory.methods import METHODS
+from certivote.certificate import Certificate, ClassBound, Drift, PartRecord
+from certivote.present._subject import is_given, is_one_model, model_names, only_answers
 
-__all__ = ["by_class_lines", "counted", "duplicates", "facts", "majority", "observed", "percent_up", "promise"]
+__all__ = [
+    "bound_text",
+    "by_class_lines",
+    "by_class_title",
+    "cases",
+    "counted",
+    "drift_text",
+    "duplicates",
+    "entities",
+    "facts",
+    "majority",
+    "observed",
+    "p_value",
+    "percent_up",
+    "surprises",
+    "training_rows",
+]
 
 _MANY = 10
 """Classes up to which the text has one line per class."""
+_SMALL = 0.05
+"""P-values below this are called small."""
 
 
 def percent_up(value: float, places: int = 2) -> str:
@@ -22,9 +41,31 @@ def percent_up(value: float, places: int = 2) -> str:
     return f"{(Decimal(value) * 100).quantize(Decimal(1).scaleb(-places), rounding=ROUND_CEILING)} %"
 
 
+def bound_text(value: float) -> str:
+    """A bound in a table, which says so if it is vacuous.
+
+    Examples
+    --------
+    >>> bound_text(0.05119), bound_text(1.25)
+    ('5.12 %', '125.00 % (vacuous)')
+    """
+    return percent_up(value) + (" (vacuous)" if value >= 1 else "")
+
+
 def counted(number: int, what: str) -> str:
     """So many of a thing: ``1 error``, ``2 errors``."""
     return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def entities(number: int) -> str:
+    """So many entities."""
+    return f"{number:,} {'entity' if number == 1 else 'entities'}"
+
+
+def cases(part: PartRecord | ClassBound) -> str:
+    """How much was certified on: rows, and the entities they belong to where these take the place of rows."""
+    rows = counted(part.n, "certification row")
+    return f"{rows} of {entities(part.entities)}" if part.entities else rows
 
 
 def facts(certificate: Certificate) -> list[tuple[str, str]]:
@@ -34,22 +75,19 @@ def facts(certificate: Certificate) -> list[tuple[str, str]]:
         ("bound", f"{percent_up(certificate.bound)}  (delta = {certificate.delta:g})"),
         ("observed errors", observed(part)),
         ("method", f"{certificate.method}, {certificate.theorem}"),
-        (
-            "what is certified",
-            f"{certificate.certified}; loss: {certificate.loss}; constant: {certificate.constant}",
-        ),
+        ("what is certified", _certified(certificate)),
         ("paid", _paid(part)),
-        ("voters", f"{part.n_voters:,}, trained on {part.training_rows:,} rows; split: {certificate.split}"),
-        ("hyper-prior", certificate.hyper_prior),
-        ("duplicates", duplicates(part)),
-        (
-            "for comparison",
-            f"the same voters with their prior weights, by hold-out: {percent_up(part.holdout_bound)} "
-            f"({counted(part.holdout_errors, 'error')}); choosing between the two now would void both",
-        ),
     ]
+    if certificate.groups:
+        single = ", and each has one row, as without groups" if part.entities == part.n else ""
+        same = f"rows with the same '{certificate.groups}' are one"
+        rows.append(("entities", f"{part.entities:,} certified; {same}{single}"))
+    if certificate.order:
+        rows.append(("time", f"'{certificate.order}' gives the order; nothing is promised about later times"))
+    rows.extend(("drift", drift_text(drift)) for drift in part.drift)
+    rows.extend(_origin(certificate))
     if part.majority_class:
-        rows.append(("", majority(part)))
+        rows.append(("for comparison" if is_given(certificate) else "", majority(part)))
     if certificate.average_bound is not None:
         own = ", ".join(percent_up(each.bound) for each in certificate.parts)
         average = f"average at most {percent_up(certificate.average_bound)}; each on its own: {own}"
@@ -57,24 +95,35 @@ def facts(certificate: Certificate) -> list[tuple[str, str]]:
     if certificate.n_draws > 1:
         rows.append(("draws", f"the best of {certificate.n_draws}, each paid for"))
     rows.extend(("chosen", choice) for choice in certificate.choices)
-    rows.extend(("note", remark) for remark in certificate.remarks)
     return rows
 
 
-def promise(certificate: Certificate) -> str:
-    """What is promised, in plain words."""
-    confidence = f"{100 * (1 - certificate.delta):g} %"
-    bound = percent_up(certificate.bound)
-    if certificate.vacuous:
-        return (
-            f"This certificate promises nothing: with {confidence} confidence the error is only known to be at "
-            f"most {bound}."
-        )
-    predictor = METHODS[certificate.method].predictor
-    return (
-        f"With {confidence} confidence, {predictor.who} is wrong on at most {bound} of new cases that come from the "
-        f"same source as the data it was certified on. {predictor.how}"
-    )
+def _certified(certificate: Certificate) -> str:
+    if is_one_model(certificate):
+        names = [candidate.name for candidate in certificate.candidates if candidate.chosen] or model_names(certificate)
+        name = f" '{names[0]}'" if len(names) == 1 and names[0] != "model" else ""
+        return f"{certificate.certified}{name}; loss: {certificate.loss}"
+    return f"{certificate.certified}; loss: {certificate.loss}; constant: {certificate.constant}"
+
+
+def _origin(certificate: Certificate) -> list[tuple[str, str]]:
+    """What was made from which rows."""
+    part = certificate.deployed_part
+    if is_given(certificate):
+        rows = [("training rows", training_rows(part)), ("duplicates", duplicates(certificate))]
+        if not is_one_model(certificate):
+            rows.insert(0, ("hyper-prior", certificate.hyper_prior))
+        return rows
+    return [
+        ("voters", f"{part.n_voters:,}, trained on {part.training_rows:,} rows; split: {certificate.split}"),
+        ("hyper-prior", certificate.hyper_prior),
+        ("duplicates", duplicates(certificate)),
+        (
+            "for comparison",
+            f"the same voters with their prior weights, by hold-out: {percent_up(part.holdout_bound)} "
+            f"({counted(part.holdout_errors, 'error')}); choosing between the two now would void both",
+        ),
+    ]
 
 
 def observed(part: PartRecord | ClassBound) -> str:
@@ -82,8 +131,17 @@ def observed(part: PartRecord | ClassBound) -> str:
     if not part.n:
         return "no certification rows"
     if part.errors is None:
-        return f"{part.risks[0]:.2%} of {part.n:,} certification rows, averaged over the draws"
-    return f"{part.errors:,} of {part.n:,} certification rows ({part.errors / part.n:.2%})"
+        return f"{part.risks[0]:.2%} of {cases(part)}, averaged over the draws"
+    counts = f"{part.errors:,} of {cases(part)}"
+    if part.losses:
+        return f"{part.risks[0]:.2%} in the mean over entities ({counts})"
+    return f"{counts} ({part.errors / part.n:.2%}{' of the rows' if part.entities else ''})"
+
+
+def by_class_title(certificate: Certificate) -> str:
+    """What the bounds by class are, all together."""
+    means = "; means over new entities that have such cases" if certificate.groups else ""
+    return f"a promise of its own: all of these together, with delta = {certificate.delta:g}{means}"
 
 
 def by_class_lines(certificate: Certificate) -> list[str]:
@@ -107,7 +165,11 @@ def by_class_lines(certificate: Certificate) -> list[str]:
 
 
 def _counts(entry: ClassBound) -> str:
-    return f"{entry.n:,} rows" if entry.errors is None else f"{entry.errors:,} of {entry.n:,}"
+    if not entry.entities:
+        return f"{entry.n:,} rows" if entry.errors is None else f"{entry.errors:,} of {entry.n:,}"
+    rows = f"{entry.errors or 0:,} of {counted(entry.n, 'row')}" if entry.losses else counted(entry.n, "row")
+    mean = f"{entry.risks[0]:.2%} seen, " if entry.losses else ""
+    return f"{mean}{rows}, {entities(entry.entities)}"
 
 
 def _paid(part: PartRecord) -> str:
@@ -117,17 +179,62 @@ def _paid(part: PartRecord) -> str:
 
 def majority(part: PartRecord) -> str:
     """What the most frequent class alone would achieve."""
+    errors = counted(part.majority_errors, "error")
+    if part.majority_losses:
+        mean = math.fsum(part.majority_losses) / len(part.majority_losses)
+        errors = f"{mean:.2%} in the mean over entities, {errors}"
     return (
         f"always answering '{part.majority_class}' is certified at most {percent_up(part.majority_bound)} on the same "
-        f"rows ({counted(part.majority_errors, 'error')})"
+        f"rows ({errors})"
     )
 
 
-def duplicates(part: PartRecord) -> str:
+def duplicates(certificate: Certificate) -> str:
     """What was found about duplicate rows."""
+    part = certificate.deployed_part
+    if only_answers(certificate):
+        return "not counted, since only answers were given"
+    if is_given(certificate):  # training rows have a line of their own
+        if not part.duplicates:
+            return "no certification row equals another one"
+        return f"{counted(part.duplicates, 'certification row')} equal an earlier one (all are counted)"
     if not part.duplicates and not part.duplicates_of_training_rows:
         return "no certification row equals another one or a training row"
     return (
         f"{part.duplicates:,} certification rows equal an earlier one, {part.duplicates_of_training_rows:,} equal a "
         "training row (all are counted)"
     )
+
+
+def training_rows(part: PartRecord) -> str:
+    """What is known of the rows that a model was trained on by somebody else."""
+    if not part.training_digest:
+        return "not given, so nobody has looked whether these rows are among them"
+    given = f"{part.training_rows:,} were given" if part.training_rows else "given"
+    among = f"{part.duplicates_of_training_rows:,}" if part.duplicates_of_training_rows else "none"
+    return f"{given}; {among} of the {part.n:,} certification rows occur among them"
+
+
+def drift_text(drift: Drift) -> str:
+    """Whether errors became more frequent, as far as a test can tell."""
+    early, late = (
+        f"{errors:,} of {counted(n, 'row')} ({errors / max(n, 1):.2%})"
+        for errors, n in ((drift.early_errors, drift.early_rows), (drift.late_errors, drift.late_rows))
+    )
+    chance = (
+        "errors that come in random order are hardly ever divided so unevenly"
+        if surprises(drift)
+        else "no clear sign of a change, which does not rule one out"
+    )
+    return f"errors early: {early}, late: {late}; {p_value(drift)}: {chance}"
+
+
+def surprises(drift: Drift) -> bool:
+    """Whether the p-value is small."""
+    return drift.p_value < _SMALL
+
+
+def p_value(drift: Drift) -> str:
+    """The p-value and its test."""
+    shown = f"p = {drift.p_value:.2g}" if drift.p_value >= 1e-4 else "p < 0.0001"
+    return f"{shown} by Fisher's exact test"

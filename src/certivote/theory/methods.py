@@ -1,10 +1,14 @@
 """The comparison as data: a method is a row, and each of its parts has a name: family, predictor, risk and theorem."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+import numpy as np
+from numpy.typing import NDArray
+
+from certivote.theory.bets import by_entity
 from certivote.theory.families import CATEGORICAL, DIRICHLET, FAMILIES, Family
-from certivote.theory.predictors import DRAWN, FIXED, MEAN, RANDOM, Predictor
+from certivote.theory.predictors import DRAWN, FIXED, GIVEN, MEAN, RANDOM, Predictor
 from certivote.theory.risks import (
     Curve,
     Labels,
@@ -19,7 +23,9 @@ from certivote.theory.risks import (
 from certivote.theory.theorems import CBound, ClopperPearson, OccamsHammer, Ratio, Renyi, SeegerMaurer, Theorem
 from certivote.votes import Votes
 
-__all__ = ["BINOMIAL_VOTERS", "METHODS", "Method", "Risk"]
+__all__ = ["BINOMIAL_VOTERS", "GIVEN_MODEL", "METHODS", "Method", "Risk"]
+
+Array = NDArray[np.float64]
 
 BINOMIAL_VOTERS = 100
 """Voters that the binomial bound draws (the paper's N)."""
@@ -31,8 +37,9 @@ class Risk:
 
     Attributes
     ----------
-    smooth : (family, votes, labels, loss) -> smooth risk
-        What full batches train on, as a function of the learned parameters.
+    smooth : (family, votes, labels, loss, shares) -> smooth risk
+        What full batches train on, as a function of the learned parameters; ``shares`` are what each row counts for,
+        or None.
     draws : int
         Votes drawn in each step of Algorithm 1; 0 trains on ``smooth`` itself. More than one are drawn with full
         batches too.
@@ -40,19 +47,21 @@ class Risk:
         Whether it takes a family whose expected risk has a closed form.
     """
 
-    smooth: Callable[[Family, Votes, Labels, Loss], SmoothRisk]
+    smooth: Callable[[Family, Votes, Labels, Loss, Array | None], SmoothRisk]
     draws: int = 0
     exact: bool = False
 
 
 def _expected(draws: int, exact: bool = False) -> Risk:
     """The risk of a vote drawn from the family."""
-    return Risk(lambda family, votes, labels, loss: family.expected_risk(votes, labels, loss), draws, exact)
+    return Risk(
+        lambda family, votes, labels, loss, shares: family.expected_risk(votes, labels, loss, shares), draws, exact
+    )
 
 
 def _moments(*curves: Curve) -> Risk:
     """Means of functions of the wrong mass."""
-    return Risk(lambda _, votes, labels, __: moments(votes.against(labels), curves))
+    return Risk(lambda _, votes, labels, __, shares: moments(votes.against(labels), curves, shares))
 
 
 @dataclass(frozen=True)
@@ -89,6 +98,10 @@ class Method:
         """Whether the method can learn distributions of this family."""
         same_kind = family.over_weights == self.family.over_weights
         return family is self.family or (same_kind and (family.exact or not self.risk.exact))
+
+    def by_entity(self) -> "Method":
+        """The same for rows that belong to entities, of which the losses lie anywhere between 0 and 1."""
+        return replace(self, theorem=by_entity(self.theorem))
 
     def families(self) -> list[str]:
         """Names of the families that can be chosen."""
@@ -141,3 +154,6 @@ METHODS: dict[str, Method] = {
     )
 }
 """All methods by name. To add one, add a row: everything else reads this table."""
+
+GIVEN_MODEL = replace(METHODS["holdout"], predictor=GIVEN)
+"""How a model that somebody else has trained is certified."""

@@ -3,18 +3,31 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from certivote.theory.bounds import sample_bound
+from certivote.theory.entities import Entities, mean_loss
 from certivote.theory.families import Family
 from certivote.theory.risks import Labels, Loss, SmoothRisk, count_errors, mistakes
 from certivote.votes import Votes, fixed_point, plurality
 
-__all__ = ["DRAWN", "FIXED", "MEAN", "PREDICTORS", "RANDOM", "CountedRows", "Evidence", "Predictor", "Tally", "Vote"]
+__all__ = [
+    "DRAWN",
+    "FIXED",
+    "GIVEN",
+    "MEAN",
+    "PREDICTORS",
+    "RANDOM",
+    "CountedRows",
+    "Evidence",
+    "Predictor",
+    "Tally",
+    "Vote",
+]
 
 Array = NDArray[np.float64]
 Counts = NDArray[np.intp]
@@ -56,12 +69,18 @@ class Tally:
     rounds : int
         Votes drawn for each row to simulate the random vote; 1 for a vote that is fixed; 0 where nothing need be
         counted.
+    wrong : array of bool of shape (rounds, n_rows)
+        On which rows it errs.
+    answers : array of int
+        Codes of the answers; empty for the random vote.
     """
 
     sizes: Counts
     errors: Counts
     alarms: Counts
     rounds: int
+    wrong: NDArray[np.bool_]
+    answers: Labels
 
 
 @dataclass(frozen=True)
@@ -73,6 +92,10 @@ class CountedRows:
     take : () -> (votes, labels)
     risk : (votes, labels) -> smooth risk
         What the method's theorem is about.
+    entities : Entities or None
+        Which of the rows belong together.
+    losses : array
+        Of each entity, the share of its rows that are wrong, over all rounds.
     """
 
     n: int
@@ -80,6 +103,13 @@ class CountedRows:
     rounds: int
     take: Callable[[], tuple[Votes, Labels]]
     risk: Callable[[Votes, Labels], SmoothRisk]
+    entities: Entities | None = None
+    losses: Array = field(default_factory=lambda: np.empty(0))
+
+    @property
+    def size(self) -> int:
+        """Independent cases: entities, or rows."""
+        return self.n if self.entities is None else self.entities.count
 
 
 @dataclass(frozen=True)
@@ -90,6 +120,12 @@ class Evidence:
     risks: tuple[float, ...]
     risk_draws: int = 0
     risk_delta: float = 0.0
+    losses: tuple[float, ...] = ()
+
+    @property
+    def statistics(self) -> tuple[float, ...]:
+        """What a theorem starts from."""
+        return (*self.risks, *self.losses)
 
 
 class Predictor(ABC):
@@ -130,16 +166,20 @@ class Predictor(ABC):
         """Count what the vote does on the certification rows."""
         n_classes = votes.n_classes
         masses = votes.masses(vote.weights)
-        answers = plurality(masses)
+        answers, wrong = plurality(masses), mistakes(masses, labels, loss)
         return Tally(
             sizes=np.bincount(labels, minlength=n_classes),
-            errors=np.bincount(labels[mistakes(masses, labels, loss)], minlength=n_classes),
+            errors=np.bincount(labels[wrong], minlength=n_classes),
             alarms=np.bincount(answers[answers != labels], minlength=n_classes),
             rounds=1,
+            wrong=wrong[None, :],
+            answers=answers,
         )
 
     def evidence(self, vote: Vote, rows: CountedRows, delta: float) -> Evidence:
         """What a bound on the error of these rows starts from."""
+        if rows.entities is not None:
+            return Evidence(rows.errors, (mean_loss(rows.losses),), losses=tuple(rows.losses.tolist()))
         return Evidence(rows.errors, (rows.errors / rows.n,))
 
     def error_rate(self, vote: Vote, votes: Votes, labels: Labels, loss: Loss) -> float:
@@ -180,21 +220,25 @@ class _Random(Predictor):
         sizes = np.bincount(labels, minlength=votes.n_classes)
         nothing = np.zeros(votes.n_classes, dtype=np.intp)
         if vote.family.exact and (loss == "half-weight" or votes.n_classes == 2):
-            return Tally(sizes, nothing, nothing, rounds=0)
+            return Tally(sizes, nothing, nothing, 0, np.zeros((0, votes.n_rows), dtype=bool), nothing[:0])
         rounds = math.ceil(vote.family.simulated_votes(votes.n_voters) / votes.n_rows)
         log_masses = vote.family.draw_log_masses(votes, vote.parameters, rng, rounds)
         repeated = np.tile(labels, rounds)
         wrong = (
             plurality(log_masses) != repeated if loss == "plurality" else mistakes(np.exp(log_masses), repeated, loss)
         )
-        return Tally(sizes, np.bincount(repeated[wrong], minlength=votes.n_classes), nothing, rounds)
+        errors = np.bincount(repeated[wrong], minlength=votes.n_classes)
+        return Tally(sizes, errors, nothing, rounds, wrong.reshape(rounds, -1), nothing[:0])
 
     def evidence(self, vote: Vote, rows: CountedRows, delta: float) -> Evidence:
+        shares = None if rows.entities is None else rows.entities.shares
         if not rows.rounds:
-            return Evidence(None, (vote.family.exact_risk(*rows.take(), vote.parameters),))
-        # Independent Bernoulli variables whose mean expectation is the risk: Chernoff's bound.
-        draws, share = rows.rounds * rows.n, _RISK_SHARE * delta
-        return Evidence(None, (sample_bound(rows.errors / draws, -math.log(share), draws),), draws, share)
+            return Evidence(None, (vote.family.exact_risk(*rows.take(), vote.parameters, shares),))
+        # Independent variables in [0, 1], one for every case and round, whose mean expectation is the risk: Chernoff's
+        # bound, in the form of Hoeffding.
+        draws, share = rows.rounds * rows.size, _RISK_SHARE * delta
+        rate = rows.errors / draws if rows.entities is None else mean_loss(rows.losses)
+        return Evidence(None, (sample_bound(rate, -math.log(share), draws),), draws, share)
 
     def error_rate(self, vote: Vote, votes: Votes, labels: Labels, loss: Loss) -> float:
         return float(vote.family.expected_risk(votes, labels, loss)(vote.parameters)[0])
@@ -230,6 +274,15 @@ class _Fixed(Predictor):
         return Vote(family, weights, np.empty(0), weights)
 
 
+class _Given(_Fixed):
+    """One model that somebody else has trained, or the answers of one: the certificate is about these alone."""
+
+    name = "the given model"
+    who = "this model"
+    how = _ONE
+    short = "a model fixed beforehand"
+
+
 def _outward(statistics: Sequence[float]) -> tuple[float, ...]:
     """Statistics of the mean vote, rounded so that a bound can only grow.
 
@@ -241,7 +294,7 @@ def _outward(statistics: Sequence[float]) -> tuple[float, ...]:
     )
 
 
-DRAWN, RANDOM, MEAN, FIXED = _Drawn(), _Random(), _Mean(), _Fixed()
+DRAWN, RANDOM, MEAN, FIXED, GIVEN = _Drawn(), _Random(), _Mean(), _Fixed(), _Given()
 
-PREDICTORS: dict[str, Predictor] = {predictor.name: predictor for predictor in (DRAWN, RANDOM, MEAN, FIXED)}
+PREDICTORS: dict[str, Predictor] = {predictor.name: predictor for predictor in (DRAWN, RANDOM, MEAN, FIXED, GIVEN)}
 """All predictors by name."""

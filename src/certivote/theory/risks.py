@@ -2,6 +2,9 @@
 
 ``plurality`` counts the examples on which the vote is wrong. ``half-weight`` counts those on which the wrong voters
 hold at least half of the weight: never fewer, and the same for two classes up to ties.
+
+Risks are means over rows; with ``shares``, what each row counts for, over entities
+(:attr:`certivote.theory.entities.Entities.shares`).
 """
 
 import math
@@ -13,6 +16,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from certivote.maths.beta_tail import BetaTailTable
+from certivote.theory.entities import mean_of, mean_slope, spread
 from certivote.votes import LinearMap, Votes, plurality
 
 __all__ = [
@@ -62,7 +66,7 @@ def mistakes(masses: Array, labels: Labels, loss: Loss) -> NDArray[np.bool_]:
     return 2.0 * right <= masses.sum(axis=1)
 
 
-def dirichlet_risk(votes: Votes, labels: Labels, loss: Loss) -> SmoothRisk:
+def dirichlet_risk(votes: Votes, labels: Labels, loss: Loss, shares: Array | None = None) -> SmoothRisk:
     r"""Risk of a vote drawn from ``Dir(alpha)``, averaged over the draw, as a function of ``alpha``.
 
     Half-weight (and two classes): exactly :math:`\frac1n \sum_i I_{1/2}(A - b_i, b_i)` with ``b_i`` the sum of
@@ -72,22 +76,21 @@ def dirichlet_risk(votes: Votes, labels: Labels, loss: Loss) -> SmoothRisk:
     an approximation (exact for two classes) that only steers the training.
     """
     if loss == "half-weight" or votes.n_classes == 2:
-        return _expected_half_weight(votes.against(labels))
-    return _expected_plurality(votes.by_class(), labels)
+        return _expected_half_weight(votes.against(labels), shares)
+    return _expected_plurality(votes.by_class(), labels, shares)
 
 
-def _expected_half_weight(wrong_masses: LinearMap) -> SmoothRisk:
+def _expected_half_weight(wrong_masses: LinearMap, shares: Array | None) -> SmoothRisk:
     def risk(alpha: Array) -> tuple[float, Array]:
         wrong = wrong_masses.forward(alpha)
         table = BetaTailTable(alpha.sum(), wrong.min(), wrong.max())
         value, slope, in_total = table(wrong)
-        n = len(wrong)
-        return float(value.mean()), wrong_masses.adjoint(slope / n) + in_total.sum() / n
+        return mean_of(value, shares), wrong_masses.adjoint(spread(slope, shares)) + mean_slope(in_total, shares)
 
     return risk
 
 
-def _expected_plurality(class_masses: LinearMap, labels: Labels) -> SmoothRisk:
+def _expected_plurality(class_masses: LinearMap, labels: Labels, shares: Array | None) -> SmoothRisk:
     n = len(labels)
     rows = np.arange(n)
 
@@ -102,12 +105,12 @@ def _expected_plurality(class_masses: LinearMap, labels: Labels) -> SmoothRisk:
         table = BetaTailTable(total, max(wrong.min(), 0.0), min(wrong.max(), total))
         value, slope, in_total = table(wrong)
         # dz/drival = (rival + 3 own) / (2 pair^1.5) and dz/down = -(own + 3 rival) / (2 pair^1.5).
-        steep = np.divide(0.25 * math.sqrt(total) * slope, pair**1.5, out=np.zeros(n), where=pair > 0) / n
+        steep = spread(np.divide(0.25 * math.sqrt(total) * slope, pair**1.5, out=np.zeros(n), where=pair > 0), shares)
         gradient = np.zeros_like(masses)
         gradient[rows, rival_class] = steep * (rival + 3.0 * own)
         gradient[rows, labels] = -steep * (own + 3.0 * rival)
         by_total = in_total + slope * (0.5 + 0.25 * z / math.sqrt(total))
-        return float(value.mean()), class_masses.adjoint(gradient) + by_total.sum() / n
+        return mean_of(value, shares), class_masses.adjoint(gradient) + mean_slope(by_total, shares)
 
     return risk
 
@@ -144,46 +147,49 @@ def binomial(n_drawn: int) -> Curve:
     return curve
 
 
-def moments(wrong_masses: LinearMap, curves: Sequence[Curve]) -> SmoothRisk:
+def moments(wrong_masses: LinearMap, curves: Sequence[Curve], shares: Array | None = None) -> SmoothRisk:
     """Means over the examples of functions of the wrong mass, and their gradients in the weights, one a row."""
 
     def statistics(weights: Array) -> tuple[Array, Array]:
         wrong = wrong_masses.forward(weights)
         values, slopes = zip(*(curve(wrong) for curve in curves), strict=True)
-        jacobian = [wrong_masses.adjoint(slope / len(wrong)) for slope in slopes]
-        return np.array([value.mean() for value in values]), np.array(jacobian)
+        jacobian = [wrong_masses.adjoint(spread(slope, shares)) for slope in slopes]
+        return np.array([mean_of(value, shares) for value in values]), np.array(jacobian)
 
     return statistics
 
 
-def drawn_risk(votes: Votes, labels: Labels, loss: Loss, slope: float = 100.0) -> SmoothRisk:
+def drawn_risk(
+    votes: Votes, labels: Labels, loss: Loss, slope: float = 100.0, shares: Array | None = None
+) -> SmoothRisk:
     r"""Sigmoid stand-in for the 0-1 loss of one drawn vote, as a function of its weights (paper, Section 6).
 
     Half-weight: the mean of :math:`\sigma(c(w_i - 1/2))`. Plurality: of :math:`\sigma(c(m_{rival} - m_{own})/2)`, the
     same for two classes.
     """
-    n = len(labels)
-    rows = np.arange(n)
+    rows = np.arange(len(labels))
     if loss == "half-weight" or votes.n_classes == 2:
         wrong_masses = votes.against(labels)
+        steepest = slope / len(labels) if shares is None else slope * shares
 
         def half_weight(weights: Array) -> tuple[float, Array]:
             level = special.expit(slope * (wrong_masses.forward(weights) - 0.5))
-            return float(level.mean()), wrong_masses.adjoint(slope / n * level * (1.0 - level))
+            return mean_of(level, shares), wrong_masses.adjoint(steepest * level * (1.0 - level))
 
         return half_weight
 
     class_masses = votes.by_class()
+    half = 0.5 * slope / len(labels) if shares is None else 0.5 * slope * shares
 
     def margin(weights: Array) -> tuple[float, Array]:
         masses = class_masses.forward(weights)
         own, rival_class = own_and_rival(masses, labels)
         level = special.expit(0.5 * slope * (masses[rows, rival_class] - own))
-        steep = 0.5 * slope / n * level * (1.0 - level)
+        steep = half * level * (1.0 - level)
         gradient = np.zeros_like(masses)
         gradient[rows, rival_class] = steep
         gradient[rows, labels] = -steep
-        return float(level.mean()), class_masses.adjoint(gradient)
+        return mean_of(level, shares), class_masses.adjoint(gradient)
 
     return margin
 

@@ -11,15 +11,16 @@ from certivote.certificate import Certificate, PartRecord, part_digest, row_keys
 from certivote.verify._audit import AuditedModel, AuditedPart
 from certivote.verify._check import Check
 from certivote.verify._families import FAMILIES
-from certivote.verify._methods import METHODS, RANDOM
+from certivote.verify._methods import RANDOM, method_of
 from certivote.verify._origin import check_model_origin
 from certivote.verify._recount import check_prior_vote, recount
 from certivote.verify._rows import check_part_rows
 from certivote.verify._simulation import Array
+from certivote.verify._units import Units, entity_losses
 from certivote.verify._weights import is_certified_vote
 from certivote.verify._words import FITTED
 
-__all__ = ["against_data", "against_model"]
+__all__ = ["against_data", "against_model", "check_majority"]
 
 Labels = NDArray[np.intp]
 
@@ -47,7 +48,7 @@ def _has_certified_weights(c: Certificate, part: PartRecord, model: AuditedModel
     weights, kept = _all_weights(model, part.n_voters), model.hyper_posterior_
     if weights is None:
         return False
-    if METHODS[c.method].predictor != RANDOM:
+    if method_of(c).predictor != RANDOM:
         return kept is None and is_certified_vote(c, part, weights)
     if kept is None or not np.array_equal(kept, np.array(part.alpha)):
         return False
@@ -69,9 +70,17 @@ def _all_weights(model: AuditedModel, n_voters: int) -> Array | None:
     return weights
 
 
-def against_data(certificate: Certificate, model: AuditedModel, X: Any, y: Any) -> Iterator[Check]:
+def against_data(
+    certificate: Certificate,
+    parameters: dict[str, Any] | None,
+    model: AuditedModel,
+    X: Any,
+    y: Any,
+    units: Units,
+) -> Iterator[Check]:
     """Whether these are the rows, the voters vote on them as they did, and the counts are those recorded."""
     c, part, rows = certificate, certificate.deployed_part, model.part_
+    yield from units.checks
     X, y = model.check_rows(X, y)
     used = np.concatenate([numbers for each in (rows, *model.parts_) for numbers in (each.train, each.certify)])
     if used.dtype.kind not in "iu" or used.min() < 0 or used.max() >= len(y):
@@ -83,15 +92,16 @@ def against_data(certificate: Certificate, model: AuditedModel, X: Any, y: Any) 
     labels = yield from _check_classes(c, model, y)
     if labels is None:
         return
+    yield from units.check_parts(c, parameters, model.parts_, len(y))
     keys = row_keys(X)
-    yield from _check_rows(c, part, rows, keys, y, labels, "")
+    yield from _check_rows(c, part, rows, keys, y, labels, units, "")
     for number, (other, numbers) in enumerate(zip(c.parts, model.parts_, strict=False)):
         if number != c.deployed:
-            yield from _check_rows(c, other, numbers, keys, y, labels, f"part {number + 1}, ")
+            yield from _check_rows(c, other, numbers, keys, y, labels, units, f"part {number + 1}, ")
     own = _safe_indexing(X, rows.certify)
     doubt = model.voter_set_.doubt(own)
     yield Check("voters fixed beforehand", not doubt, doubt or "nothing in the certification rows speaks against it")
-    yield from _check_votes(c, part, model, model.voters_.votes(own), labels[rows.certify])
+    yield from _check_votes(c, model, model.voters_.votes(own), labels[rows.certify], *units.of_rows(rows.certify))
 
 
 def _check_classes(c: Certificate, model: AuditedModel, y: NDArray[Any]) -> Generator[Check, None, Labels | None]:
@@ -120,6 +130,7 @@ def _check_rows(
     keys: Sequence[bytes],
     y: NDArray[Any],
     labels: Labels,
+    units: Units,
     where: str,
 ) -> Iterator[Check]:
     """The rows of one part: their digests, duplicates among them, and what the most frequent class achieves."""
@@ -137,16 +148,33 @@ def _check_rows(
     right = found == (part.duplicates, part.duplicates_of_training_rows)
     yield Check(f"{where}duplicates counted", right, told)
     if c.made_in_schema >= 5:
-        own = np.bincount(labels[rows.certify], minlength=len(c.classes))
-        choose = np.bincount(labels[rows.train], minlength=len(c.classes)) if len(rows.train) else own
-        code = int(choose.argmax())
-        errors = int(own.sum() - own[code])
-        right = (c.classes[code], errors) == (part.majority_class, part.majority_errors)
-        yield Check(f"{where}majority counted", right, f"{errors:,} errors of always answering {c.classes[code]}")
+        entities, _ = units.of_rows(rows.certify)
+        yield check_majority(c, part, labels[rows.train], labels[rows.certify], entities, where)
 
 
-def _check_votes(c: Certificate, part: PartRecord, model: AuditedModel, votes: Any, labels: Labels) -> Iterator[Check]:
+def check_majority(
+    c: Certificate, part: PartRecord, train: Labels, certify: Labels, entities: Labels | None, where: str
+) -> Check:
+    """What always answering the most frequent class of the training rows gets wrong; without these, of the others."""
+    code = int(np.bincount(train if len(train) else certify, minlength=len(c.classes)).argmax())
+    wrong = certify != code
+    errors = int(np.count_nonzero(wrong))
+    right = (c.classes[code], errors) == (part.majority_class, part.majority_errors)
+    if entities is not None:
+        right = right and entity_losses(wrong, entities) == part.majority_losses
+    return Check(f"{where}majority counted", right, f"{errors:,} errors of always answering {c.classes[code]}")
+
+
+def _check_votes(
+    c: Certificate,
+    model: AuditedModel,
+    votes: Any,
+    labels: Labels,
+    entities: Labels | None,
+    times: NDArray[Any] | None,
+) -> Iterator[Check]:
     """The votes of the deployed part's voters, and everything that is counted of them."""
+    part = c.deployed_part
     gone = part.n_voters - votes.n_voters
     if gone > 0:
         yield Check("voters", True, f"the model is slim, {gone:,} of weight 0 are gone: their votes cannot be compared")
@@ -154,9 +182,9 @@ def _check_votes(c: Certificate, part: PartRecord, model: AuditedModel, votes: A
         if part.votes_digest:
             same = votes.digest() == part.votes_digest
             yield Check("voters", same, f"{votes.n_voters:,} vote {'as they did' if same else 'OTHER than they did'}")
-        yield check_prior_vote(c, part, votes, labels)
-    weights = model.hyper_posterior_ if METHODS[c.method].predictor == RANDOM else model.weights_
+        yield check_prior_vote(c, part, votes, labels, entities)
+    weights = model.hyper_posterior_ if method_of(c).predictor == RANDOM else model.weights_
     if weights is None:
         yield Check("vote", False, "the certificate is about a random vote, and the model draws none")
         return
-    yield from recount(c, votes, weights, labels)
+    yield from recount(c, votes, weights, labels, entities, times)

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from certivote.certificate import Certificate
 from certivote.verify._check import Check
+from certivote.verify._methods import is_given
 
 __all__ = ["AuditedModel", "verify"]
 
@@ -96,17 +97,22 @@ class AuditedModel(Protocol):
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Vote masses."""
 
-    def refit(self, X: Any, y: Any) -> "AuditedModel":
+    def refit(self, X: Any, y: Any, *, groups: Any = None, order: Any = None) -> "AuditedModel":
         """A new classifier with the same parameters and the recorded seed, fitted to these rows."""
 
 
 def verify(
     certificate: Certificate,
-    model: AuditedModel | None = None,
+    model: Any = None,
     X: Any = None,
     y: ArrayLike | None = None,
     refit: bool = False,
     source_digest: str | None = None,
+    *,
+    groups: ArrayLike | None = None,
+    order: ArrayLike | None = None,
+    predictions: Any = None,
+    training: Any = None,
 ) -> list[Check]:
     """Check a certificate: from its record alone, and against the model, the data and a new fit as far as they go.
 
@@ -117,14 +123,22 @@ def verify(
     ----------
     certificate : Certificate
     model : CertifiedVoteClassifier, optional
-        The classifier that it is said to be about.
+        The classifier that it is said to be about. For certificates of :func:`certivote.certify`, the model that was
+        given to it, or the function, or the list or dictionary of several.
     X, y : array-like, optional
-        All rows that the model was fitted to, in the same order.
+        All rows that the model was fitted to, in the same order; for certificates of :func:`certivote.certify`, those
+        that it was certified on.
     refit : bool, default=False
         Whether to train again, from the data, the recorded seed and the parameters, and compare what comes out: all
         parts, voters, hyper-priors, draws and bounds. It takes as long as fitting did.
     source_digest : str, optional
         SHA-256 of the file that the rows were read from, to compare with the one that is recorded.
+    groups, order : array-like, optional
+        Of all rows, what each belongs to, or when it was taken, if the certificate was made with it.
+    predictions : array-like, or dictionary, data frame or list of several, optional
+        In place of given models, their answers to all rows; goes with ``y``.
+    training : rows, optional
+        Those that given models were trained on, if the certificate was made with them; goes with ``X``.
 
     Returns
     -------
@@ -143,15 +157,41 @@ def verify(
     >>> checks = verify(clf.certificate_, clf, X, y, refit=True)
     >>> all(check.passed for check in checks), sum(check.on_trust for check in checks)
     (True, 2)
+
+    The certificate of a model that was given is held against its answers:
+
+    >>> from certivote import certify_predictions
+    >>> answers = clf.predict(X)
+    >>> all(check.passed for check in verify(certify_predictions(y, answers), y=y, predictions=answers))
+    True
     """
     try:
-        from certivote.verify._levels import audit
+        from certivote.verify._levels import Evidence, audit
     except ImportError as error:
         raise ImportError("Verifying needs the package python-flint: install certivote[verify].") from error
-    if (X is None) != (y is None) or (X is not None and model is None):
+    given = Evidence(model, X, y, refit, source_digest, groups, order, predictions, training)
+    if is_given(certificate):
+        _check_answers(given)
+    elif (X is None) != (y is None) or (X is not None and model is None):
         raise ValueError(
             "X and y come together, and with the model: without it nothing says which rows were certified."
         )
-    if refit and X is None:
+    elif refit and X is None:
         raise ValueError("refit=True trains again, and that needs the model and the data: give model, X and y.")
-    return list(audit(certificate, model, X, y, refit, source_digest))
+    if y is None and not (groups is None and order is None):
+        raise ValueError("groups and order are about the rows: give these, and their labels y, with them.")
+    if training is not None and (X is None or not is_given(certificate)):
+        raise ValueError("training is compared with the rows X that given models were certified on: give both.")
+    return list(audit(certificate, given))
+
+
+def _check_answers(given: Any) -> None:
+    """Refuse labels without answers, and answers without labels."""
+    answers = given.predictions is not None or (given.model is not None and given.X is not None)
+    if given.y is None and (given.X is not None or given.predictions is not None):
+        raise ValueError("The certificate is of given models: X or predictions come with y, the true labels.")
+    if given.y is not None and not answers:
+        raise ValueError(
+            "The certificate is of given models, so their answers are needed: give predictions, or the model and X, "
+            "with the labels y."
+        )

@@ -50,7 +50,7 @@ class Family:
         The Dirichlet parameters that it stands for; where only mean weights are recorded, these.
     over_weights : bool
         Whether it is a distribution over weights, of which one of several may be chosen as the prior.
-    half_tail : (wrong, total) -> float, or None
+    half_tail : (wrong, total, shares) -> float, or None
         The expected half-weight loss of votes drawn from it, if it has a closed form.
     simulate : Simulation or None
         Draws such votes.
@@ -66,7 +66,7 @@ class Family:
     log_weights: Callable[[list[arb]], list[arb]]
     prior: Callable[[Array], Array]
     centre: Callable[[Array], Array]
-    half_tail: Callable[[Array, Array], float] | None = None
+    half_tail: Callable[[Array, Array, Array | None], float] | None = None
     simulate: Simulation | None = None
     parameters_each: int = 1
     rounds_draw: bool = False

@@ -1,13 +1,16 @@
 """The levels of an audit, one after another: the record, the model, the data, a new fit; and what is left to trust."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from certivote.certificate import Certificate
 from certivote.verify._against import against_data, against_model
-from certivote.verify._audit import AuditedModel
+from certivote.verify._answers import listed
+from certivote.verify._candidates import check_candidates
 from certivote.verify._check import Check, trusted
-from certivote.verify._methods import METHODS
+from certivote.verify._given import against_answers, check_names
+from certivote.verify._methods import METHODS, is_given
 from certivote.verify._origin import check_origin, check_source
 from certivote.verify._payments import check_payments
 from certivote.verify._recompute import verify_record
@@ -15,16 +18,30 @@ from certivote.verify._refit import against_refit, can_be_refitted
 from certivote.verify._settings import check_settings, read_parameters
 from certivote.verify._sizes import check_sizes
 from certivote.verify._trust import Level, Seen, on_trust
+from certivote.verify._units import Units, read_units
 from certivote.verify._weights import check_recorded_weights
 from certivote.verify._words import check_words
 
-__all__ = ["audit"]
+__all__ = ["Evidence", "audit"]
 
 
-def audit(
-    c: Certificate, model: AuditedModel | None, X: Any, y: Any, refit: bool, source_digest: str | None
-) -> Iterator[Check]:
-    """All checks that what is given allows, as :func:`~certivote.verify.verify` takes them."""
+@dataclass(frozen=True)
+class Evidence:
+    """What an audit is given besides the certificate, as :func:`~certivote.verify.verify` takes it."""
+
+    model: Any = None
+    X: Any = None
+    y: Any = None
+    refit: bool = False
+    source_digest: str | None = None
+    groups: Any = None
+    order: Any = None
+    predictions: Any = None
+    training: Any = None
+
+
+def audit(c: Certificate, given: Evidence) -> Iterator[Check]:
+    """All checks that what is given allows."""
     yield from verify_record(c)
     yield from check_origin(c)
     if not _is_whole(c):
@@ -35,30 +52,95 @@ def audit(
     yield from check_recorded_weights(c)
     yield from check_settings(c)
     yield from check_sizes(c, parameters)
+    yield from check_candidates(c, parameters)
     yield from check_words(c, parameters)
-    yield from check_source(c, source_digest)
-    level = Level.RECORD
-    all_voters, came_fitted, target = True, False, False
-    if model is not None:
-        level = Level.MODEL
-        yield from against_model(c, model)
-        all_voters = len(model.kept_voters_) >= c.deployed_part.n_voters
-        came_fitted = bool(model.voter_set_.known_classes())
-    if model is not None and X is not None:
-        level, name = Level.DATA, getattr(y, "name", None)
-        target = name is not None and bool(c.provenance.target)
-        if target:
-            same = str(name) == c.provenance.target
-            yield Check("target", same, f"{name!s:.80} given, {c.provenance.target:.80} recorded")
-        yield from against_data(c, model, X, y)
-    if model is not None and refit:
-        if can_be_refitted(c):
+    yield from check_source(c, given.source_digest)
+    units = Units() if given.y is None else read_units(c, len(given.y), given.groups, given.order)
+    yield from _check_target(c, given.y)
+    yield from _of_given_models(c, parameters, given, units) if is_given(c) else _of_a_fit(c, parameters, given, units)
+    yield from on_trust(c, parameters, _seen(c, parameters, given, units))
+
+
+def _of_a_fit(c: Certificate, parameters: dict[str, Any] | None, given: Evidence, units: Units) -> Iterator[Check]:
+    """The certificate of a vote that was fitted: against its model, the data and a new fit."""
+    model = given.model
+    if given.predictions is not None:
+        yield Check("predictions", False, "the certificate is about a vote that was fitted, and not about given models")
+    if model is None:
+        return
+    if not hasattr(model, "certificate_"):
+        yield Check("model", False, "it carries no certificate, and this one is about a vote that was fitted")
+        return
+    yield from against_model(c, model)
+    if given.y is None:
+        return
+    yield from against_data(c, parameters, model, given.X, given.y, units)
+    if not given.refit:
+        return
+    if not can_be_refitted(c):
+        yield trusted("refit", f"not possible: a record of schema {c.made_in_schema} has no seed and no parameters")
+    elif missing := _lacks(c, given):
+        yield Check("refit", False, f"training again needs {missing}=, as the first fit had it")
+    else:
+        yield from against_refit(c, model, given.X, given.y, given.groups, given.order)
+
+
+def _of_given_models(
+    c: Certificate, parameters: dict[str, Any] | None, given: Evidence, units: Units
+) -> Iterator[Check]:
+    """The certificate of models that somebody else has trained: against their answers."""
+    for models in (given.model, given.predictions):
+        if models is not None:
+            yield check_names(parameters, models)
+    if given.y is not None:
+        yield from against_answers(
+            c, parameters, given.model, given.X, given.y, given.predictions, given.training, units
+        )
+    if given.refit:
+        yield trusted("refit", "there was no fit to repeat: the models were given")
+
+
+def _check_target(c: Certificate, y: Any) -> Iterator[Check]:
+    name = _name(y)
+    if name is not None and c.provenance.target:
+        same = name == c.provenance.target
+        yield Check("target", same, f"{name:.80} given, {c.provenance.target:.80} recorded")
+
+
+def _name(y: Any) -> str | None:
+    name = getattr(y, "name", None)
+    return None if name is None else str(name)
+
+
+def _lacks(c: Certificate, given: Evidence) -> str:
+    """What should have been given with the rows; empty if nothing is missing."""
+    if c.groups and given.groups is None:
+        return "groups"
+    return "order" if c.order and given.order is None else ""
+
+
+def _seen(c: Certificate, parameters: dict[str, Any] | None, given: Evidence, units: Units) -> Seen:
+    """What the audit has seen when it is through."""
+    model, fitted = given.model, hasattr(given.model, "certificate_") and not is_given(c)
+    answered = is_given(c) and not (model is None and given.predictions is None)
+    level = Level.MODEL if fitted or answered else Level.RECORD
+    if given.y is not None and (fitted or is_given(c)):
+        level = Level.DATA
+        if given.refit and fitted and can_be_refitted(c) and not _lacks(c, given):
             level = Level.REFIT
-            yield from against_refit(c, model, X, y)
-        else:
-            yield trusted("refit", f"not possible: a record of schema {c.made_in_schema} has no seed and no parameters")
-    file = source_digest is not None and bool(c.provenance.source_digest)
-    yield from on_trust(c, parameters, Seen(level, all_voters, came_fitted, file, target))
+    answers_only = is_given(c) and parameters is not None and bool(parameters["answers_only"])
+    return Seen(
+        level=level,
+        all_voters=not fitted or len(model.kept_voters_) >= c.deployed_part.n_voters,
+        came_fitted=fitted and bool(model.voter_set_.known_classes()),
+        file=given.source_digest is not None and bool(c.provenance.source_digest),
+        target=level >= Level.DATA and _name(given.y) is not None and bool(c.provenance.target),
+        units=level >= Level.DATA and not _lacks(c, given),
+        named=units.named,
+        called=any(listed(models)[1] for models in (model, given.predictions) if models is not None),
+        rows=level >= Level.DATA and (given.X is not None or answers_only),
+        training=given.training is not None,
+    )
 
 
 def _is_whole(c: Certificate) -> bool:

@@ -1,10 +1,27 @@
 """The methods as the auditor knows them: one row per method."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-__all__ = ["DRAWN", "FIXED", "MEAN", "METHODS", "RANDOM", "Method"]
+from certivote.certificate import Certificate
+
+__all__ = [
+    "DRAWN",
+    "FIXED",
+    "GIVEN",
+    "GIVEN_PARAMETERS",
+    "MEAN",
+    "METHODS",
+    "RANDOM",
+    "Method",
+    "is_given",
+    "method_of",
+    "n_candidates",
+]
 
 DRAWN, RANDOM, MEAN, FIXED = "the drawn vote", "the random vote", "the mean vote", "the fixed vote"
+GIVEN = "the given model"
+GIVEN_PARAMETERS = ("models", "delta", "answers_only")
+"""What a certificate of models that were given records, in this order: there was no fit."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +58,12 @@ class Method:
     @property
     def counts_errors(self) -> bool:
         """Whether the bound starts from the errors of one vote, and not from a surrogate or an expectation."""
-        return self.predictor in (DRAWN, FIXED)
+        return self.predictor in (DRAWN, FIXED, GIVEN)
+
+    @property
+    def has_prices(self) -> bool:
+        """Whether what is paid for the draw depends on it, by a price list."""
+        return self.theorem in ("occam", "occam-bets")
 
 
 _OVER_WEIGHTS = ("dirichlet", "logistic-normal")
@@ -79,3 +101,28 @@ METHODS = {
     "holdout": Method(FIXED, "clopper-pearson", _OVER_VOTERS, "Clopper-Pearson", "Clopper-Pearson on each half"),
 }
 """All methods by name."""
+
+_BETS = {
+    "occam": ("occam-bets", "Occam's hammer with bets on entities", "the mean of the bounds of each part"),
+    "clopper-pearson": ("bets", "bets on entities (Waudby-Smith and Ramdas)", "the mean of the bounds of each part"),
+}
+"""What takes the place of a theorem that counts errors where rows belong to entities: row and names."""
+
+
+def is_given(c: Certificate) -> bool:
+    """Whether the record says that its models were given, and not fitted: by the parameters that it has."""
+    return tuple(name for name, _ in c.provenance.parameters) == GIVEN_PARAMETERS
+
+
+def method_of(c: Certificate) -> Method:
+    """The row of the certificate's method, for rows that belong to entities and for models that were given."""
+    method = METHODS[c.method]
+    if c.groups and method.theorem in _BETS:
+        theorem, proved, averaged = _BETS[method.theorem]
+        method = replace(method, theorem=theorem, proved=proved, averaged=averaged)
+    return replace(method, predictor=GIVEN) if is_given(c) and method.predictor == FIXED else method
+
+
+def n_candidates(c: Certificate) -> int:
+    """Classifiers that delta is divided among: several models and a vote of them, or one."""
+    return len(c.candidates) + 1 if c.candidates else 1

@@ -9,6 +9,7 @@ import sklearn
 
 from certivote.certificate import SCHEMA_VERSION, Certificate, Provenance, recorded_parameters
 from certivote.verify._check import Check, trusted
+from certivote.verify._methods import is_given
 
 __all__ = ["check_model_origin", "check_origin", "check_source"]
 
@@ -49,7 +50,14 @@ def _newer_fields(c: Certificate) -> Iterator[Check]:
     right = has_origin and bool(c.provenance.parameters) if made >= 5 else is_empty
     yield Check("provenance", right, "recorded" if has_origin else f"not part of schema {made}")
     digests = [d for part in c.parts for d in (part.certification_digest, part.training_digest, part.votes_digest)]
-    right = not any(digests) if made == 1 else all(_DIGEST.fullmatch(digest) for digest in digests)
+    wanted = [digest for digest in digests if digest] if is_given(c) else digests
+    right = not any(digests) if made == 1 else all(_DIGEST.fullmatch(digest) for digest in wanted)
+    if is_given(c):
+        # Those of the training rows only if these were shown.
+        shown = [(bool(part.training_rows), True, True) for part in c.parts]
+        right = right and shown == [
+            (bool(part.training_digest), bool(part.certification_digest), bool(part.votes_digest)) for part in c.parts
+        ]
     yield Check("digests", right, f"{sum(map(bool, digests))} of {len(digests)} recorded")
     right = bool(c.by_class) == (made > 2)
     yield Check("bounds by class", right, f"{len(c.by_class)} recorded in schema {made}")
@@ -57,6 +65,12 @@ def _newer_fields(c: Certificate) -> Iterator[Check]:
         empty = ("", 0, 1.0)
         right = all((p.majority_class, p.majority_errors, p.majority_bound) == empty for p in c.parts)
         yield Check("majority", right, f"not part of schema {made}")
+    if made < 6:
+        right = not (c.groups or c.order or c.candidates)
+        right = right and not any(entry.entities or entry.losses for entry in c.by_class)
+        right = right and not any(part.entities or part.losses for part in c.parts)
+        right = right and not any(part.holdout_losses or part.majority_losses or part.drift for part in c.parts)
+        yield Check("groups, order and candidates", right, f"not part of schema {made}")
 
 
 def _is_time(text: str) -> bool:

@@ -7,7 +7,7 @@ from flint import arb, ctx
 from certivote.certificate import Certificate, PartRecord
 from certivote.verify._ball_maths import BITS, log_constant
 from certivote.verify._check import Check
-from certivote.verify._methods import DRAWN, METHODS
+from certivote.verify._methods import DRAWN, method_of
 from certivote.verify._theorems import confidence, delta_of_one, learned, penalty, shares, theorem_of
 
 __all__ = ["check_payments"]
@@ -43,13 +43,14 @@ def _compare(part: PartRecord, items: dict[str, arb], where: str) -> Check:
 
 def _items(c: Certificate, part: PartRecord) -> dict[str, arb]:
     """What the theorem asks for, in the order of a record."""
-    method, theorem, cost = METHODS[c.method], theorem_of(c), learned(c, part)
+    method, theorem, cost = method_of(c), theorem_of(c), learned(c, part)
     alone, paid = theorem.price(c, cost), penalty(c, part, cost)
     undivided = theorem.sure(c, part, shares(c) * delta_of_one(c, part))
     items = {"draw" if method.predictor == DRAWN else "weights": alone}
-    if method.theorem == "occam":
+    if method.has_prices:
         items = {"draw": cost, "occam": alone - cost}
-    constant = arb(0) if method.theorem in ("occam", "clopper-pearson") else log_constant(part.n, c.constant)
+    free = method.has_prices or method.theorem in ("clopper-pearson", "bets")
+    constant = arb(0) if free else log_constant(part.size, c.constant)
     return items | {
         "prior": paid - alone,
         "grid": confidence(c, part) - undivided,

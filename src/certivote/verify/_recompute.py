@@ -13,7 +13,8 @@ from certivote.certificate import Certificate, ClassBound, PartRecord
 from certivote.verify._ball_maths import BITS, kl_limit_holds
 from certivote.verify._check import Check
 from certivote.verify._families import FAMILIES
-from certivote.verify._methods import DRAWN, METHODS, RANDOM
+from certivote.verify._losses import losses_fit, recorded_mean
+from certivote.verify._methods import DRAWN, METHODS, RANDOM, method_of, n_candidates
 from certivote.verify._theorems import (
     average_holds,
     bound_holds,
@@ -77,7 +78,7 @@ def _checks(c: Certificate) -> Iterator[Check]:
 
 def _consistency(c: Certificate) -> Iterator[Check]:
     """Whether the record as a whole is one that a method of this name can have made."""
-    method = METHODS.get(c.method)
+    method = method_of(c) if c.method in METHODS else None
     predictor = method.predictor if method else "nothing known"
     yield Check("method", predictor == c.certified, f"{c.method} certifies {predictor}; stated: {c.certified}")
     there = 0 <= c.deployed < len(c.parts)
@@ -93,7 +94,7 @@ def _consistency(c: Certificate) -> Iterator[Check]:
     uses_orders = method is not None and method.theorem == "renyi"
     right = all(order > 1 for order in c.renyi_orders) and uses_orders == bool(c.renyi_orders)
     yield Check("orders", right, f"{len(c.renyi_orders)} are paid for")
-    yield _price_list(c, method is not None and method.theorem == "occam")
+    yield _price_list(c, method is not None and method.has_prices)
 
 
 def _price_list(c: Certificate, is_used: bool) -> Check:
@@ -112,18 +113,20 @@ def _sum(numbers: tuple[float, ...]) -> arb:
 
 def _part(c: Certificate, part: PartRecord, where: str) -> Iterator[Check]:
     """One part of the rows: its share of delta, its counts, its bound and what it pays."""
-    yield _delta_check(part.delta, arb(c.delta) / len(c.parts), c.delta, where)
+    yield _delta_check(part.delta, arb(c.delta) / len(c.parts) / n_candidates(c), c.delta, where)
     sound = (
         part.n >= 1
         and 0 <= part.draw < c.n_draws
         and 0.0 < part.prior_weight <= 1.0
         and 0.0 <= part.risk_delta < part.delta
         and part.n_voters >= 1
+        and (1 <= part.entities <= part.n if c.groups else part.entities == 0)
     )
+    entities = f" of {part.entities} entities" if part.entities else ""
     yield Check(
         f"{where}, counts",
         sound,
-        f"{part.n} rows, draw {part.draw + 1} of {c.n_draws}, prior of weight {part.prior_weight!r}",
+        f"{part.n} rows{entities}, draw {part.draw + 1} of {c.n_draws}, prior of weight {part.prior_weight!r}",
     )
     if not sound:
         return
@@ -153,7 +156,7 @@ def _account(c: Certificate, part: PartRecord, cost: arb, where: str) -> Iterato
         right = bool(exact <= arb(stated) * (1 + arb("1e-14")) + arb("1e-12"))
         right = right and bool(arb(stated) <= exact + SLACK * (1 + abs(exact)))
         yield Check(f"{where}, {name}", right, f"recorded {stated:.9f}, proved {float(exact.upper()):.9f} nats")
-    factor = METHODS[c.method].factor
+    factor = method_of(c).factor
     proved = part.bound <= factor and bound_holds(c, part, cost, arb(part.bound))
     yield Check(f"{where}, bound", proved, f"the theorem's value is {'' if proved else 'not '}at most {part.bound!r}")
     # Where levels are no floats the library takes Chernoff's limit.
@@ -164,19 +167,24 @@ def _account(c: Certificate, part: PartRecord, cost: arb, where: str) -> Iterato
 
 def _risk(c: Certificate, part: PartRecord, where: str) -> Check:
     """The statistics: errors that are counted, or numbers between 0 and 1 of which some say how they came about."""
-    method = METHODS[c.method]
+    method = method_of(c)
     right = len(part.risks) == method.n_risks and all(0.0 <= risk <= 1.0 for risk in part.risks)
     if method.predictor == RANDOM:
         right = right and part.errors is None
     else:
         right = right and part.errors is not None and 0 <= part.errors <= part.n
-    if method.counts_errors:
-        right = right and part.risks[0] == (part.errors or 0) / part.n
+    if method.counts_errors and c.groups:
+        right = right and losses_fit(part.losses, part.entities, part.n, part.errors or 0)
+        right = right and part.risks[0] == recorded_mean(part.losses)
+    else:
+        right = right and not part.losses
+        right = right and (not method.counts_errors or part.risks[0] == (part.errors or 0) / part.n)
     if method.predictor != RANDOM or FAMILIES[part.family].has_closed_form(c.loss, len(c.classes)):
         right = right and part.risk_draws == 0 and part.risk_delta == 0.0
     else:
         right = right and _is_simulated(c, part)
-    counted = "" if part.errors is None else f"{part.errors} errors in {part.n} rows; "
+    belong = f" of {part.entities} entities" if part.entities else ""
+    counted = "" if part.errors is None else f"{part.errors} errors in {part.n} rows{belong}; "
     return Check(f"{where}, risk", right, f"{counted}statistics {', '.join(map(repr, part.risks)) or 'none'}")
 
 
@@ -208,7 +216,7 @@ def _by_class(c: Certificate) -> Iterator[Check]:
     if not c.by_class:
         return
     part = c.deployed_part
-    kinds = ("error", "false alarm") if METHODS[c.method].counts_errors and len(c.classes) > 2 else ("error",)
+    kinds = ("error", "false alarm") if method_of(c).counts_errors and len(c.classes) > 2 else ("error",)
     named = [(entry.label, entry.kind) for entry in c.by_class]
     right = named == [(label, kind) for label in c.classes for kind in kinds]
     yield Check("by class", right, f"{len(named)} statements: {' and '.join(kinds)} of {len(c.classes)} classes")
@@ -224,6 +232,8 @@ def _by_class(c: Certificate) -> Iterator[Check]:
             kinds == ("error",) or alarms == errors or (c.loss == "half-weight" and alarms < errors)
         )
         yield Check("by class, errors", right, f"those of the classes are {errors:,} of {part.errors:,}")
+    if c.groups:
+        yield _entities_of_classes(part.entities, c.by_class)
     try:
         cost = learned(c, part)
     except (ValueError, ZeroDivisionError):
@@ -232,12 +242,33 @@ def _by_class(c: Certificate) -> Iterator[Check]:
         yield from _statement(c, part, entry, cost)
 
 
+def _entities_of_classes(entities: int, by_class: tuple[ClassBound, ...]) -> Check:
+    """Every entity has rows of some class, and those that have rows of another class are at least as many as of one."""
+    own = {entry.label: entry.entities for entry in by_class if entry.kind == "error"}
+    others = {entry.label: entry.entities for entry in by_class if entry.kind == "false alarm"}
+    right = max(own.values(), default=0) <= entities <= sum(own.values())
+    for label, found in others.items():
+        rest = [count for name, count in own.items() if name != label]
+        # An entity without rows of this class has others.
+        right = (
+            right
+            and max(rest, default=0) <= found <= min(sum(rest), entities)
+            and found >= entities - own.get(label, 0)
+        )
+    return Check("by class, entities", right, f"{', '.join(map(str, list(own.values())[:9]))} of {entities:,}")
+
+
 def _statement(c: Certificate, part: PartRecord, entry: ClassBound, cost: arb) -> Iterator[Check]:
     where = f"{entry.kind}s, class {entry.label}"
-    yield _delta_check(entry.delta, arb(c.delta) / len(c.parts) / len(c.by_class), c.delta, where)
+    yield _delta_check(entry.delta, arb(c.delta) / len(c.parts) / n_candidates(c) / len(c.by_class), c.delta, where)
     if not entry.n:
         nothing = (entry.errors, entry.risks, entry.risk_draws, entry.risk_delta, entry.confidence, entry.bound)
-        yield Check(f"{where}, bound", nothing == (None, (), 0, 0.0, 0.0, 1.0), f"{entry.bound!r} without a row")
+        right = nothing == (None, (), 0, 0.0, 0.0, 1.0) and not entry.entities and not entry.losses
+        yield Check(f"{where}, bound", right, f"{entry.bound!r} without a row")
+    elif not (1 <= entry.entities <= min(entry.n, part.entities) if c.groups else entry.entities == 0):
+        yield Check(
+            f"{where}, entities", False, f"{entry.entities:,}, of {entry.n:,} rows and {part.entities:,} in all"
+        )
     elif 0.0 <= entry.risk_delta < entry.delta:
         yield from _account(c, _as_part(part, entry), cost, where)
     else:
@@ -246,5 +277,5 @@ def _statement(c: Certificate, part: PartRecord, entry: ClassBound, cost: arb) -
 
 def _as_part(part: PartRecord, entry: ClassBound) -> PartRecord:
     """The rows of a class, on which the same vote was certified."""
-    own = ("n", "errors", "risks", "delta", "risk_draws", "risk_delta", "confidence", "bound")
+    own = ("n", "entities", "errors", "losses", "risks", "delta", "risk_draws", "risk_delta", "confidence", "bound")
     return replace(part, **{name: getattr(entry, name) for name in own})

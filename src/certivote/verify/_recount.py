@@ -2,15 +2,18 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import special
 
-from certivote.certificate import Certificate, ClassBound, PartRecord
+from certivote.certificate import Certificate, ClassBound, Drift, PartRecord
 from certivote.verify._check import Check
 from certivote.verify._families import FAMILIES, Family
-from certivote.verify._methods import METHODS, RANDOM, Method
-from certivote.verify._simulation import Array, AuditedVotes, Labels, least_rate, mistakes
+from certivote.verify._methods import METHODS, RANDOM, Method, method_of
+from certivote.verify._simulation import Array, AuditedVotes, Labels, least_rate, mean_over, mistakes
+from certivote.verify._units import entity_losses, renumbered, row_shares
 
 __all__ = ["check_prior_vote", "recount"]
 
@@ -19,14 +22,14 @@ _RELATIVE, _ABSOLUTE = 1e-9, 1e-11
 _NUMBERS = 50_000_000
 """Random numbers that all simulations of one certificate may take: half for the whole, half for the classes."""
 
-_STATISTICS: dict[str, Callable[[Array], list[float]]] = {
-    "fo": lambda wrong: [float(wrong.mean())],
-    "so": lambda wrong: [float(np.mean(wrong**2))],
+_STATISTICS: dict[str, Callable[[Array], list[Array]]] = {
+    "fo": lambda wrong: [wrong],
+    "so": lambda wrong: [wrong**2],
     # P[Bin(100, w) >= 50].
-    "bin": lambda wrong: [float(np.mean(special.bdtrc(49, 100, wrong)))],
-    "c-bound": lambda wrong: [float(wrong.mean()), float(np.mean(2.0 * wrong * (1.0 - wrong)))],
+    "bin": lambda wrong: [special.bdtrc(49, 100, wrong)],
+    "c-bound": lambda wrong: [wrong, 2.0 * wrong * (1.0 - wrong)],
 }
-"""What the theorems of the mean vote are about, from its wrong masses."""
+"""What the theorems of the mean vote take the means of, from its wrong masses."""
 
 
 @dataclass(frozen=True)
@@ -42,53 +45,86 @@ class _Count:
         As :func:`recount` takes them.
     masses : array or None
         Weight behind each class; None where the weights are drawn anew for every row.
+    entities : array of int or None
+        Which rows belong together.
+    whole : bool
+        Whether all is known that the statistics are made of: not if rows belong together and nothing says which.
     """
 
     loss: str
     method: Method
-    statistics: Callable[[Array], list[float]] | None
+    statistics: Callable[[Array], list[Array]] | None
     family: Family
     votes: AuditedVotes
     weights: Array
     labels: Labels
     masses: Array | None
+    entities: Labels | None
+    whole: bool
 
     def take(self, rows: Labels) -> "_Count":
         """On some of the rows."""
+        entities = None if self.entities is None else renumbered(self.entities[rows])
         if self.masses is None:
-            return replace(self, votes=self.votes.take(rows), labels=self.labels[rows])
-        return replace(self, masses=self.masses[rows], labels=self.labels[rows])
+            return replace(self, votes=self.votes.take(rows), labels=self.labels[rows], entities=entities)
+        return replace(self, masses=self.masses[rows], labels=self.labels[rows], entities=entities)
+
+    def wrong(self, alarm: int | None = None) -> NDArray[np.bool_]:
+        """On which rows the vote errs, or gives this class."""
+        assert self.masses is not None
+        if alarm is not None:
+            return np.asarray(self.masses.argmax(axis=1) == alarm)
+        return mistakes(self.masses, self.labels, self.loss)
 
     def compare(
         self, record: PartRecord | ClassBound, where: str, numbers: int, alarm: int | None = None
     ) -> Iterator[Check]:
         """What is recorded of these rows against what is counted; ``alarm``: the class whose false alarms these are."""
+        if self.entities is not None:
+            count = int(self.entities.max()) + 1
+            right = count == record.entities
+            yield Check(f"{where}entities", right, f"{count:,} counted, {record.entities:,} recorded")
         if self.masses is None:
-            yield self._simulated(record, where, numbers)
+            if self.whole:
+                yield self._simulated(record, where, numbers)
             return
         if self.method.predictor != RANDOM:
-            answers = self.masses.argmax(axis=1)
-            wrong = answers == alarm if alarm is not None else mistakes(self.masses, self.labels, self.loss)
+            wrong = self.wrong(alarm)
             errors = int(np.count_nonzero(wrong))
             told = "none" if record.errors is None else f"{record.errors:,}"
             yield Check(f"{where}errors", errors == record.errors, f"{errors:,} counted, {told} recorded")
+            if self.entities is not None and self.method.counts_errors:
+                same = entity_losses(wrong, self.entities) == record.losses
+                told = "each as recorded, in the order of the bets" if same else "OTHER than recorded"
+                yield Check(f"{where}losses", same, f"{count:,} entities, {told}")
+        if not self.whole:
+            return
         total = self.masses.sum(axis=1)
         wrong_mass = np.clip(total - self.masses[np.arange(len(self.labels)), self.labels], 0.0, total)
+        shares = row_shares(self.entities)
         if self.method.predictor == RANDOM and self.family.half_tail is not None:
-            yield _equal([self.family.half_tail(wrong_mass, total)], record, where)
+            yield _equal([self.family.half_tail(wrong_mass, total, shares)], record, where)
         elif self.statistics is not None:
-            yield _equal(self.statistics(wrong_mass), record, where)
+            yield _equal([mean_over(values, shares) for values in self.statistics(wrong_mass)], record, where)
 
     def _simulated(self, record: PartRecord | ClassBound, where: str, numbers: int) -> Check:
         """Whether the recorded limit of the expected error rate is one that votes drawn anew allow."""
         assert self.family.simulate is not None
-        errors, answers = self.family.simulate(self.votes, self.weights, self.labels, self.loss, numbers)
+        shares = row_shares(self.entities)
+        errors, answers = self.family.simulate(self.votes, self.weights, self.labels, self.loss, numbers, shares)
         right = bool(record.risks) and record.risks[0] >= least_rate(errors, answers)
         recorded = ", ".join(map(repr, record.risks))
         return Check(f"{where}risk", right, f"at most {recorded} recorded, {errors / answers:.6f} in a new simulation")
 
 
-def recount(certificate: Certificate, votes: AuditedVotes, weights: Array, labels: Labels) -> Iterator[Check]:
+def recount(
+    certificate: Certificate,
+    votes: AuditedVotes,
+    weights: Array,
+    labels: Labels,
+    entities: Labels | None = None,
+    times: NDArray[Any] | None = None,
+) -> Iterator[Check]:
     """Hold what is recorded of the deployed vote, as a whole and by class, against its votes.
 
     Parameters
@@ -100,9 +136,13 @@ def recount(certificate: Certificate, votes: AuditedVotes, weights: Array, label
         Those of the vote; for the random vote, the parameters of the distribution that it draws them from.
     labels : array of int
         Numbers of the true classes.
+    entities : array of int, optional
+        Which rows belong together, by number in the order of the bets.
+    times : array, optional
+        When the rows were taken.
     """
     c, part = certificate, certificate.deployed_part
-    method, family = METHODS.get(c.method), FAMILIES.get(part.family)
+    method, family = method_of(c) if c.method in METHODS else None, FAMILIES.get(part.family)
     if method is None or family is None or part.family not in method.families:
         yield Check("vote", False, f"nothing is known of {c.method} with a {part.family} distribution")
         return
@@ -111,8 +151,11 @@ def recount(certificate: Certificate, votes: AuditedVotes, weights: Array, label
         yield Check("vote", False, f"the model has {len(weights):,} numbers for {votes.n_voters:,} voters")
         return
     masses = votes.masses(weights) if not is_random or family.has_closed_form(c.loss, len(c.classes)) else None
-    vote = _Count(c.loss, method, _STATISTICS.get(c.method), family, votes, weights, labels, masses)
+    whole = entities is not None or not c.groups
+    vote = _Count(c.loss, method, _STATISTICS.get(c.method), family, votes, weights, labels, masses, entities, whole)
     yield from vote.compare(part, "", _NUMBERS // 2)
+    if times is not None and not is_random and part.drift:
+        yield _drift(vote.wrong(), times, part.drift[0])
     for entry in c.by_class:
         if entry.label not in c.classes:
             yield Check("by class", False, f"there is no class {entry.label}")
@@ -125,7 +168,19 @@ def recount(certificate: Certificate, votes: AuditedVotes, weights: Array, label
             yield from vote.take(among).compare(entry, where, _NUMBERS // 2 // len(c.by_class), alarm)
 
 
-def check_prior_vote(certificate: Certificate, part: PartRecord, votes: AuditedVotes, labels: Labels) -> Check:
+def _drift(wrong: NDArray[np.bool_], times: NDArray[Any], recorded: Drift) -> Check:
+    """Errors in the earlier half of the rows and in the later one."""
+    ordered = wrong[sorted(range(len(wrong)), key=lambda row: times[row])]
+    half = len(ordered) // 2
+    early, late = int(np.count_nonzero(ordered[:half])), int(np.count_nonzero(ordered[half:]))
+    right = (early, late) == (recorded.early_errors, recorded.late_errors)
+    told = f"{early:,} errors early and {late:,} late counted"
+    return Check("drift counted", right, f"{told}, {recorded.early_errors:,} and {recorded.late_errors:,} recorded")
+
+
+def check_prior_vote(
+    certificate: Certificate, part: PartRecord, votes: AuditedVotes, labels: Labels, entities: Labels | None = None
+) -> Check:
     """Hold the errors of the vote with the prior's mean weights against the votes of all voters.
 
     Where weights are equal the fixed-point rounding breaks ties, and processors differ in the last bit of that: the
@@ -141,9 +196,12 @@ def check_prior_vote(certificate: Certificate, part: PartRecord, votes: AuditedV
         units = np.floor((np.nextafter(exact, exact + direction) if direction else exact) * 2.0**52)
         units[np.argmax(units)] += 2.0**52 - units.sum()
         wrong = mistakes(votes.masses(units / 2.0**52), labels, certificate.loss)
-        found.append(int(np.count_nonzero(wrong)))
-    right = part.holdout_errors in found
-    return Check("prior vote counted", right, f"{found[0]:,} errors counted, {part.holdout_errors:,} recorded")
+        found.append((int(np.count_nonzero(wrong)), entity_losses(wrong, entities)))
+    if entities is None:  # without them nothing says which rows the losses are of
+        right = part.holdout_errors in [errors for errors, _ in found]
+    else:
+        right = (part.holdout_errors, part.holdout_losses) in found
+    return Check("prior vote counted", right, f"{found[0][0]:,} errors counted, {part.holdout_errors:,} recorded")
 
 
 def _equal(found: list[float], record: PartRecord | ClassBound, where: str) -> Check:

@@ -29,19 +29,34 @@ _GROUPS = {
     "by class": ("by_class",),
     "rows of the parts": (
         "n",
+        "entities",
         "training_rows",
         "certification_digest",
         "training_digest",
         "duplicates",
         "duplicates_of_training_rows",
     ),
-    "errors": ("errors", "risks", "risk_draws", "holdout_errors", "majority_class", "majority_errors"),
+    "errors": (
+        "errors",
+        "losses",
+        "risks",
+        "risk_draws",
+        "holdout_errors",
+        "holdout_losses",
+        "majority_class",
+        "majority_errors",
+        "majority_losses",
+        "drift",
+    ),
     "bounds": ("bound", "average_bound", "deployed", "vacuous", "penalty", "confidence", "payments"),
 }
 """What is compared, under one heading each; what is in none of them is under one of its own."""
 _REST = "all other fields"
-_MAY_DIFFER = {"created", "versions", "source", "source_digest", "target", "library_version"}
-"""A new fit takes place later, elsewhere, and from rows in memory."""
+_MAY_DIFFER = {
+    *("created", "versions", "source", "source_digest", "target", "groups", "order"),
+    *("library_version", "made_in_schema"),
+}
+"""A new fit takes place later, elsewhere, and from rows in memory, whose columns may have no names."""
 
 
 def can_be_refitted(c: Certificate) -> bool:
@@ -49,12 +64,14 @@ def can_be_refitted(c: Certificate) -> bool:
     return bool(c.provenance.entropy) and bool(c.provenance.parameters)
 
 
-def against_refit(c: Certificate, model: AuditedModel, X: Any, y: Any) -> Iterator[Check]:
+def against_refit(
+    c: Certificate, model: AuditedModel, X: Any, y: Any, groups: Any = None, order: Any = None
+) -> Iterator[Check]:
     """Whether training again gives this certificate and this model."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the first fit has said what there is to say
-            again = model.refit(X, y)
+            again = model.refit(X, y, groups=groups, order=order)
     except (TypeError, ValueError) as error:
         yield Check("refit", False, f"training again is not possible: {error}")
         return

@@ -12,7 +12,7 @@ import numpy as np
 from certivote.certificate import Certificate, PartRecord
 from certivote.verify._check import Check
 from certivote.verify._families import FAMILIES
-from certivote.verify._methods import DRAWN, METHODS, Method
+from certivote.verify._methods import DRAWN, GIVEN, GIVEN_PARAMETERS, Method, is_given, method_of
 from certivote.verify._simulation import Array
 
 __all__ = ["PARAMETERS", "Prior", "check_settings", "prior_of", "read_parameters"]
@@ -33,7 +33,21 @@ PARAMETERS = (
     "price_list",
     "constant",
 )
-"""All that a certificate records, in this order."""
+"""All that the certificate of a fit records, in this order."""
+_OF_GIVEN_MODELS = {
+    "split": "none",
+    "loss": "plurality",
+    "family": "dirichlet",
+    "prior": "auto",
+    "solver": "lbfgs",
+    "train_share": "auto",
+    "tau": 0.5,
+    "renyi_order": 1.5,
+    "n_draws": 1,
+    "price_list": "auto",
+    "constant": "exact",
+}
+"""What is settled where models were given, so that a fit would have had these."""
 _GRID = 3
 """Hyper-priors to choose from, where none is given."""
 _TRUST = 20.0
@@ -42,13 +56,25 @@ _CLOSE = 1e-9
 
 
 def read_parameters(c: Certificate) -> dict[str, Any] | None:
-    """The recorded parameters by name; None if they are not those of a fit."""
-    if tuple(name for name, _ in c.provenance.parameters) != PARAMETERS:
+    """The recorded parameters by name; None if they are not those of a fit, or of models that were given.
+
+    The latter are returned as those of the fit that would have made the same, with the names of the models as voters.
+    """
+    if tuple(name for name, _ in c.provenance.parameters) not in (PARAMETERS, GIVEN_PARAMETERS):
         return None
     try:
-        return {name: json.loads(text) for name, text in c.provenance.parameters}
+        found = {name: json.loads(text) for name, text in c.provenance.parameters}
     except (RecursionError, ValueError):
         return None
+    if not is_given(c):
+        return found
+    models = found["models"]
+    if not isinstance(models, list) or not models or not all(isinstance(name, str) for name in models):
+        return None
+    if len(set(models)) < len(models) or not isinstance(found["answers_only"], bool):
+        return None
+    method = c.method if c.method == "dis-b" and len(models) > 1 else "holdout"
+    return {**_OF_GIVEN_MODELS, **found, "method": method, "voters": models}
 
 
 @dataclass(frozen=True)
@@ -77,6 +103,8 @@ _WORDS = {
 
 def prior_of(c: Certificate, parameters: dict[str, Any] | None) -> Prior:
     """The hyper-prior that the parameters stand for; in records without parameters, the one that the words name."""
+    if method_of(c).predictor == GIVEN:
+        return Prior("given", "none: the model was given", np.array(1.0))
     over_weights = FAMILIES[c.parts[0].family].over_weights
     grid = Prior("grid", _WORDS["grid"] if over_weights else "equal weights")
     informed = Prior("informed", _WORDS["informed"])
@@ -102,12 +130,13 @@ def check_settings(c: Certificate) -> Iterator[Check]:
     parameters = read_parameters(c)
     if c.made_in_schema >= 5:
         right = parameters is not None
-        yield Check(
-            "parameters", right, f"{len(c.provenance.parameters)} recorded, of {len(PARAMETERS)} that a fit has"
-        )
+        wanted = f"{len(GIVEN_PARAMETERS)} of given models" if is_given(c) else f"{len(PARAMETERS)} that a fit has"
+        yield Check("parameters", right, f"{len(c.provenance.parameters)} recorded, of {wanted}")
         if parameters is None:
             return
-        yield from _compare(c, parameters, METHODS[c.method])
+        if is_given(c):
+            yield _check_given(c, parameters)
+        yield from _compare(c, parameters, method_of(c))
     prior = prior_of(c, parameters)
     for number, part in enumerate(c.parts):
         where = f"part {number + 1}, hyper-prior" if len(c.parts) > 1 else "hyper-prior"
@@ -115,7 +144,7 @@ def check_settings(c: Certificate) -> Iterator[Check]:
 
 
 def _compare(c: Certificate, given: dict[str, Any], method: Method) -> Iterator[Check]:
-    price_list = _price_list(given, c) if method.theorem == "occam" else ((), ())
+    price_list = _price_list(given, c) if method.has_prices else ((), ())
     expected = {
         "method": ("dis-b" if given["method"] == "auto" else given["method"], c.method),
         "split": (str(given["split"]), c.split),
@@ -133,6 +162,18 @@ def _compare(c: Certificate, given: dict[str, Any], method: Method) -> Iterator[
         same = _same(wanted, found)
         said = "" if same else f": {found!r:.60} recorded, {wanted!r:.60} by the parameters of the fit"
         yield Check(f"parameter {name}", same, f"the numbers are {'' if same else 'not '}those of it{said}")
+
+
+def _check_given(c: Certificate, parameters: dict[str, Any]) -> Check:
+    """What a record of given models cannot have: two parts; of answers alone, rows to find duplicates among."""
+    part, origin = c.deployed_part, c.provenance
+    right = len(c.parts) == 1 and not c.remarks and c.made_in_schema >= 6
+    if parameters["answers_only"]:
+        nothing = (part.duplicates, part.training_rows, part.duplicates_of_training_rows, part.training_digest)
+        right = right and nothing == (0, 0, 0, "")
+        right = right and list(origin.columns) == parameters["voters"] and origin.n_columns == len(parameters["voters"])
+    what = "answers" if parameters["answers_only"] else "models"
+    return Check("given models", right, f"the {what} of {len(parameters['voters'])}, which no fit has made")
 
 
 def _same(wanted: Any, found: Any) -> bool:

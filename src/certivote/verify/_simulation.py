@@ -14,6 +14,7 @@ __all__ = [
     "Simulation",
     "dirichlet_half_tail",
     "least_rate",
+    "mean_over",
     "mistakes",
     "simulate_dirichlet",
     "simulate_logistic_normal",
@@ -50,8 +51,9 @@ class AuditedVotes(Protocol):
         """What tells these votes from others."""
 
 
-Simulation = Callable[[AuditedVotes, Array, Labels, str, int], tuple[int, int]]
-"""Votes, parameters, labels, loss and the most random numbers to draw, to errors and answers."""
+Simulation = Callable[[AuditedVotes, Array, Labels, str, int, Array | None], tuple[int, int]]
+"""Votes, parameters, labels, loss, the most random numbers to draw and what each row counts for (None: all the same),
+to errors and answers."""
 
 
 def mistakes(masses: Array, labels: Labels, loss: str) -> NDArray[np.bool_]:
@@ -62,7 +64,7 @@ def mistakes(masses: Array, labels: Labels, loss: str) -> NDArray[np.bool_]:
     return np.asarray(2.0 * own <= masses.sum(axis=1))
 
 
-def dirichlet_half_tail(wrong: Array, total: Array) -> float:
+def dirichlet_half_tail(wrong: Array, total: Array, shares: Array | None = None) -> float:
     """Mean probability that votes drawn from a Dirichlet have half of their weight wrong or more.
 
     ``I_{1/2}(total - wrong, wrong)``, from the sums of the parameters of the voters that are wrong, and of all.
@@ -70,11 +72,16 @@ def dirichlet_half_tail(wrong: Array, total: Array) -> float:
     inside = (wrong > 0) & (wrong < total)
     tail = np.where(inside, 0.0, wrong > 0)
     tail[inside] = special.betainc(total[inside] - wrong[inside], wrong[inside], 0.5)
-    return float(tail.mean())
+    return mean_over(tail, shares)
+
+
+def mean_over(values: Array, shares: Array | None) -> float:
+    """The mean over rows; or over entities, from what each row counts for."""
+    return float(values.mean()) if shares is None else float((values * shares).sum())
 
 
 def simulate_dirichlet(
-    votes: AuditedVotes, parameters: Array, labels: Labels, loss: str, numbers: int
+    votes: AuditedVotes, parameters: Array, labels: Labels, loss: str, numbers: int, shares: Array | None = None
 ) -> tuple[int, int]:
     """Errors and answers of votes drawn from a Dirichlet: class masses are Dirichlet too, of sums of the parameters."""
     rng = np.random.default_rng(0)
@@ -82,7 +89,7 @@ def simulate_dirichlet(
     errors, answers = 0, min(_ANSWERS, max(numbers // sums.shape[1], 1))
     with np.errstate(divide="ignore"):
         for chunk in _chunks(answers, sums.shape[1]):
-            rows = rng.integers(len(labels), size=chunk)
+            rows = _drawn_rows(rng, len(labels), chunk, shares)
             # Logarithms of gamma variables, which underflow themselves where the parameter is small.
             logs = np.log(rng.gamma(sums[rows] + 1.0)) + np.log(rng.random((chunk, sums.shape[1]))) / sums[rows]
             masses = np.exp(logs - logs.max(axis=1, keepdims=True)) if loss != "plurality" else logs
@@ -91,18 +98,23 @@ def simulate_dirichlet(
 
 
 def simulate_logistic_normal(
-    votes: AuditedVotes, parameters: Array, labels: Labels, loss: str, numbers: int
+    votes: AuditedVotes, parameters: Array, labels: Labels, loss: str, numbers: int, shares: Array | None = None
 ) -> tuple[int, int]:
     """Errors and answers of votes whose weights are the softmax of Gaussians, drawn anew for every answer."""
     rng = np.random.default_rng(0)
     means, precisions = np.split(parameters, 2)
     errors, answers = 0, min(_ANSWERS, max(numbers // votes.n_voters, 1))
     for chunk in _chunks(answers, votes.n_voters):
-        rows = rng.integers(len(labels), size=chunk)
+        rows = _drawn_rows(rng, len(labels), chunk, shares)
         points = means + rng.standard_normal((chunk, votes.n_voters)) / np.sqrt(precisions)
         weights = special.softmax(points, axis=1)
         errors += int(np.count_nonzero(mistakes(votes.take(rows).row_masses(weights), labels[rows], loss)))
     return errors, answers
+
+
+def _drawn_rows(rng: np.random.Generator, n_rows: int, size: int, shares: Array | None) -> Labels:
+    """Rows at random: any, or a random row of a random entity."""
+    return rng.integers(n_rows, size=size) if shares is None else rng.choice(n_rows, size=size, p=shares)
 
 
 def _chunks(answers: int, numbers_each: int) -> list[int]:

@@ -3,16 +3,17 @@
 from collections.abc import Iterator
 from typing import Any
 
-from flint import arb, ctx
+from flint import ctx
 
 from certivote.certificate import Certificate, PartRecord
-from certivote.verify._ball_maths import BITS, binomial_limit_holds
+from certivote.verify._ball_maths import BITS
 from certivote.verify._check import Check
+from certivote.verify._drift import check_drift
 from certivote.verify._families import FAMILIES
-from certivote.verify._methods import FIXED, METHODS, RANDOM
-from certivote.verify._recompute import SLACK
+from certivote.verify._fixed import is_fixed_bound
+from certivote.verify._methods import FIXED, GIVEN, RANDOM, is_given, method_of
 
-__all__ = ["check_sizes", "n_parts"]
+__all__ = ["check_sizes", "divided", "n_parts"]
 
 
 def n_parts(split: str) -> int | None:
@@ -29,6 +30,10 @@ def check_sizes(c: Certificate, parameters: dict[str, Any] | None) -> Iterator[C
     yield Check("split", wanted == len(c.parts), f"{len(c.parts)} parts with split {c.split!r}")
     if wanted != len(c.parts):
         return
+    if c.groups or c.order:
+        right = not (c.groups and c.order) and (not c.order or c.split in ("none", "single"))
+        what = "entities" if c.groups else "an order in time"
+        yield Check("groups or order", right, f"rows come in {what}, with split {c.split!r}")
     yield _rows(c, parameters)
     with ctx.workprec(BITS):
         for number, part in enumerate(c.parts):
@@ -40,28 +45,47 @@ def _rows(c: Certificate, parameters: dict[str, Any] | None) -> Check:
     """Every row trains or certifies, once each, in parts as large as the split makes them."""
     found = [(part.training_rows, part.n) for part in c.parts]
     n_rows = c.provenance.n_rows if c.made_in_schema >= 5 else sum(found[0])
-    right = found in _divided(c, n_rows, parameters)
+    if is_given(c):
+        # Its training rows, if they were shown, are none of these.
+        right = [part.n for part in c.parts] == [n_rows]
+    elif c.groups:
+        right = _parts_of_entities(c, n_rows, parameters)
+    else:
+        right = divided(c, n_rows, parameters, found[0][0]) == found
     shown = ", ".join(f"{train:,} + {certify:,}" for train, certify in found)
     return Check("rows of the parts", right, f"{shown} of {n_rows:,}, split {c.split}")
 
 
-def _divided(c: Certificate, n_rows: int, parameters: dict[str, Any] | None) -> list[list[tuple[int, int]]]:
-    """Training and certification rows of each part: all ways in which the split can divide the rows."""
+def _parts_of_entities(c: Certificate, n_rows: int, parameters: dict[str, Any] | None) -> bool:
+    """Entities are divided, whatever rows they have; how many train is known where all of them certify in some part."""
+    right = all(part.training_rows + part.n == n_rows for part in c.parts)
+    right = right and all((part.training_rows > 0) == (c.split != "none") for part in c.parts)
+    if c.split in ("none", "single"):
+        return right
+    total = sum(part.entities for part in c.parts)
+    found = [(total - part.entities, part.entities) for part in c.parts]
+    return right and sum(part.n for part in c.parts) == n_rows and divided(c, total, parameters, found[0][0]) == found
+
+
+def divided(c: Certificate, total: int, parameters: dict[str, Any] | None, first: int) -> list[tuple[int, int]]:
+    """Rows, or entities, that train and that certify each part, as the split divides them; empty if it cannot.
+
+    ``first`` is how many are said to train the first part, which is taken over where something else decided it.
+    """
     if c.split == "none":
-        return [[(0, n_rows)]]
+        return [(0, total)]
     if c.split not in ("single", "cross"):
         folds = len(c.parts)
-        sizes = [n_rows // folds + (number < n_rows % folds) for number in range(folds)]
-        return [[(n_rows - size, size) for size in sizes]]
-    first = c.parts[0].training_rows
+        sizes = [total // folds + (number < total % folds) for number in range(folds)]
+        return [(total - size, size) for size in sizes]
     share = parameters["train_share"] if parameters else None
     if parameters and not _looks_first(c, parameters):
         share = 0.5 if share in (None, "auto") else share
         if not isinstance(share, float) or not 0.0 < share < 1.0:
             return []
-        first = round(share * n_rows)
-    pair = [(first, n_rows - first), (n_rows - first, first)]
-    return [pair[: len(c.parts)]] if 0 < first < n_rows else []
+        first = round(share * total)
+    pair = [(first, total - first), (total - first, first)]
+    return pair[: len(c.parts)] if 0 < first < total else []
 
 
 def _looks_first(c: Certificate, parameters: dict[str, Any]) -> bool:
@@ -77,23 +101,20 @@ def _part(c: Certificate, part: PartRecord, where: str) -> Iterator[Check]:
     right = least and most and (part.training_rows > 0 or part.duplicates_of_training_rows == 0)
     counts = f"{part.duplicates:,} of {part.n:,}, and {part.duplicates_of_training_rows:,} of training rows"
     yield Check(f"{where}duplicates", right, counts)
-    right = _limit(part.holdout_errors, part.n, c.delta, part.holdout_bound)
-    right = right and (METHODS[c.method].predictor != FIXED or part.holdout_errors == part.errors)
+    losses = part.holdout_losses
+    right = is_fixed_bound(part.holdout_errors, part.n, losses, part.entities, c.delta, part.holdout_bound)
+    fixed = method_of(c).predictor in (FIXED, GIVEN)
+    right = right and (not fixed or (part.holdout_errors, losses) == (part.errors, part.losses))
     yield Check(f"{where}prior vote", right, f"{part.holdout_errors:,} errors, at most {part.holdout_bound!r}")
-    if METHODS[c.method].predictor == RANDOM:
+    if method_of(c).predictor == RANDOM:
         yield _simulated(c, part, where)
     if c.made_in_schema >= 5:
-        delta = c.delta if part.training_rows else c.delta / len(c.classes)
-        right = part.majority_class in c.classes and _limit(part.majority_errors, part.n, delta, part.majority_bound)
+        delta = c.delta if part.training_rows and not is_given(c) else c.delta / len(c.classes)
+        errors, losses = part.majority_errors, part.majority_losses
+        right = part.majority_class in c.classes
+        right = right and is_fixed_bound(errors, part.n, losses, part.entities, delta, part.majority_bound)
         yield Check(f"{where}majority", right, f"{part.majority_errors:,} errors, at most {part.majority_bound!r}")
-
-
-def _limit(errors: int, n: int, delta: float, bound: float) -> bool:
-    """Whether this is the Clopper-Pearson bound, from above."""
-    if not 0 <= errors <= n or not 0.0 < bound <= 1.0 or not 0.0 < delta < 1.0:
-        return False
-    below = binomial_limit_holds(errors, n, arb(bound) * (1 - SLACK), arb(delta))
-    return binomial_limit_holds(errors, n, arb(bound), arb(delta)) and not below
+    yield from check_drift(c, part, where)
 
 
 def _simulated(c: Certificate, part: PartRecord, where: str) -> Check:
@@ -103,10 +124,12 @@ def _simulated(c: Certificate, part: PartRecord, where: str) -> Check:
         rounds = -(-family.simulated_votes(part.n_voters) // part.n)
         if c.made_in_schema < 5:  # how many was not always the same
             rounds = part.risk_draws // part.n
-    right = part.risk_draws == rounds * part.n
+    # What is drawn for the rows of an entity counts once for the entity.
+    right = part.risk_draws == rounds * part.size
     if part is c.deployed_part:
-        right = right and all(entry.risk_draws == rounds * entry.n for entry in c.by_class)
-    return Check(f"{where}simulation", right, f"{part.risk_draws:,} votes drawn, {rounds:,} for each row")
+        right = right and all(entry.risk_draws == rounds * entry.size for entry in c.by_class)
+    what = "entity" if part.entities else "row"
+    return Check(f"{where}simulation", right, f"{part.risk_draws:,} votes drawn, {rounds:,} for each {what}")
 
 
 def _classes(c: Certificate) -> Iterator[Check]:
@@ -122,8 +145,9 @@ def _classes(c: Certificate) -> Iterator[Check]:
     if not right or len(own) != len(counts):
         return
     rest = [count - mine for count, mine in zip(counts, own, strict=True)]
-    right = min(rest) >= 0 and sum(rest) == part.training_rows
-    yield Check("class counts of the parts", right, f"{sum(rest):,} are left for {part.training_rows:,} training rows")
+    trained = 0 if is_given(c) else part.training_rows
+    right = min(rest) >= 0 and sum(rest) == trained
+    yield Check("class counts of the parts", right, f"{sum(rest):,} are left for {trained:,} training rows")
     parts = [(part, own, rest)]
     if c.split == "cross":
         parts.append((c.parts[1 - c.deployed], rest, own))

@@ -10,8 +10,10 @@ from flint import arb, fmpq
 
 from certivote.certificate import Certificate, PartRecord
 from certivote.verify._ball_maths import binomial_limit_holds, kl_limit_holds, log_constant, positive, smallest
+from certivote.verify._betting import betting_limit_holds
 from certivote.verify._families import FAMILIES, Family
-from certivote.verify._methods import DRAWN, METHODS
+from certivote.verify._losses import exact_losses, mean_loss
+from certivote.verify._methods import DRAWN, method_of
 
 __all__ = [
     "THEOREMS",
@@ -62,7 +64,7 @@ def learned(c: Certificate, part: PartRecord) -> arb:
     ValueError
         If the recorded distributions and the draw are not such as the method has, or nothing finite can be paid.
     """
-    method = METHODS[c.method]
+    method = method_of(c)
     if part.family not in method.families:
         raise ValueError(f"{c.method} does not learn a {part.family} distribution")
     family = FAMILIES[part.family]
@@ -96,7 +98,7 @@ def nats(c: Certificate, part: PartRecord, learned: arb) -> arb:
 
 def theorem_of(c: Certificate) -> Theorem:
     """The theorem of the certificate's method."""
-    return THEOREMS[METHODS[c.method].theorem]
+    return THEOREMS[method_of(c).theorem]
 
 
 def bound_holds(c: Certificate, part: PartRecord, learned: arb, bound: arb) -> bool:
@@ -108,7 +110,7 @@ def rate_holds(c: Certificate, part: PartRecord, learned: arb, bound: arb) -> bo
     """The same by Chernoff's limit of the errors, which is never below that of the binomial tail."""
     if theorem_of(c).holds is not _binomial_holds:
         return bound_holds(c, part, learned, bound)
-    return kl_limit_holds(_risk(c, part), nats(c, part, learned) / part.n, bound)
+    return kl_limit_holds(_risk(c, part), nats(c, part, learned) / part.size, bound)
 
 
 def average_holds(c: Certificate, learned: list[arb], bound: arb) -> bool:
@@ -161,7 +163,7 @@ def _with_prior(part: PartRecord, learned: arb) -> arb:
 
 def _each(c: Certificate, nats: arb) -> arb:
     """Once for every voter that the statistic draws."""
-    return METHODS[c.method].multiple * nats
+    return method_of(c).multiple * nats
 
 
 def _by_price_list(c: Certificate, log_ratio: arb) -> arb:
@@ -181,13 +183,13 @@ def _for_nothing(c: Certificate, nats: arb) -> arb:
 
 
 def _kl_sure(c: Certificate, part: PartRecord, delta: arb) -> arb:
-    return log_constant(part.n, c.constant) - delta.log()
+    return log_constant(part.size, c.constant) - delta.log()
 
 
 def _renyi_sure(c: Certificate, part: PartRecord, delta: arb) -> arb:
     order = arb(part.renyi_order)
     first = delta / 2 if c.constant == "paper" else delta * order / (2 * order - 1)
-    return log_constant(part.n, c.constant) - order / (order - 1) * first.log() - (delta - first).log()
+    return log_constant(part.size, c.constant) - order / (order - 1) * first.log() - (delta - first).log()
 
 
 def _binomial_sure(c: Certificate, part: PartRecord, delta: arb) -> arb:
@@ -203,20 +205,28 @@ def _c_bound_sure(c: Certificate, part: PartRecord, delta: arb) -> arb:
 
 
 def _risk(c: Certificate, part: PartRecord) -> arb:
-    """The first statistic: the exact share of errors where the bound starts from these."""
-    if METHODS[c.method].counts_errors and part.errors is not None:
+    """The first statistic: where the bound starts from errors, their exact share, or the mean of those of entities."""
+    if method_of(c).counts_errors and part.entities:
+        return mean_loss(part.losses, part.n)
+    if method_of(c).counts_errors and part.errors is not None:
         return arb(fmpq(part.errors, part.n))
     return arb(part.risks[0])
 
 
 def _kl_holds(c: Certificate, part: PartRecord, learned: arb, bound: arb) -> bool:
-    rate = nats(c, part, learned) / part.n
-    return kl_limit_holds(_risk(c, part), rate, bound / METHODS[c.method].factor)
+    rate = nats(c, part, learned) / part.size
+    return kl_limit_holds(_risk(c, part), rate, bound / method_of(c).factor)
 
 
 def _binomial_holds(c: Certificate, part: PartRecord, learned: arb, bound: arb) -> bool:
     assert part.errors is not None
     return binomial_limit_holds(part.errors, part.n, bound, (-nats(c, part, learned)).exp())
+
+
+def _bets_hold(c: Certificate, part: PartRecord, learned: arb, bound: arb) -> bool:
+    """Bets are made for the delta of one draw, whatever level the draw then has."""
+    losses = exact_losses(part.losses, part.n)
+    return betting_limit_holds(losses, (-nats(c, part, learned)).exp(), delta_of_one(c, part), bound)
 
 
 def _c_bound_holds(c: Certificate, part: PartRecord, learned: arb, bound: arb) -> bool:
@@ -228,8 +238,8 @@ def _moment_limits(c: Certificate, part: PartRecord, learned: arb) -> tuple[arb,
     first = nats(c, part, learned)
     second = first + _with_prior(part, learned)
     risk, agreement = arb(part.risks[0]), 1 - arb(part.risks[1])
-    upper = smallest(lambda p: kl_limit_holds(risk, first / part.n, p), risk, arb(1))
-    return upper, 1 - smallest(lambda p: kl_limit_holds(agreement, second / part.n, p), agreement, arb(1))
+    upper = smallest(lambda p: kl_limit_holds(risk, first / part.size, p), risk, arb(1))
+    return upper, 1 - smallest(lambda p: kl_limit_holds(agreement, second / part.size, p), agreement, arb(1))
 
 
 def _c_bound_at_most(upper: arb, lower: arb, bound: arb) -> bool:
@@ -253,9 +263,9 @@ def _mean_of_bounds_holds(c: Certificate, learned: list[arb], bound: arb) -> boo
 
 def _kl_average_holds(c: Certificate, learned: list[arb], bound: arb) -> bool:
     """The inverse of the mean risk at the mean rate, as in Theorems 8 and 9."""
-    rates = [positive(nats(c, part, cost)) / part.n for part, cost in zip(c.parts, learned, strict=True)]
+    rates = [positive(nats(c, part, cost)) / part.size for part, cost in zip(c.parts, learned, strict=True)]
     risk = _mean(c, [_risk(c, part) for part in c.parts])
-    return kl_limit_holds(risk, _mean(c, rates), bound / METHODS[c.method].factor)
+    return kl_limit_holds(risk, _mean(c, rates), bound / method_of(c).factor)
 
 
 def _c_bound_average_holds(c: Certificate, learned: list[arb], bound: arb) -> bool:
@@ -271,6 +281,8 @@ THEOREMS = {
     "renyi": _RENYI,
     "occam": Theorem(_log_ratio, _by_price_list, _binomial_sure, _binomial_holds, _mean_of_bounds_holds),
     "clopper-pearson": Theorem(_nothing, _for_nothing, _binomial_sure, _binomial_holds, _mean_of_bounds_holds),
+    "occam-bets": Theorem(_log_ratio, _by_price_list, _binomial_sure, _bets_hold, _mean_of_bounds_holds),
+    "bets": Theorem(_nothing, _for_nothing, _binomial_sure, _bets_hold, _mean_of_bounds_holds),
     "c-bound": Theorem(_kl, _each, _c_bound_sure, _c_bound_holds, _c_bound_average_holds),
 }
 """All theorems: 2 and 5 (``kl``), 6 and 8 (``ratio``), 7 and 9 (``renyi``), and those beyond the paper."""

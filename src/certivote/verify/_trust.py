@@ -12,7 +12,7 @@ from typing import Any
 from certivote.certificate import Certificate
 from certivote.verify._check import Check, trusted
 from certivote.verify._families import FAMILIES
-from certivote.verify._methods import DRAWN, METHODS, RANDOM
+from certivote.verify._methods import DRAWN, RANDOM, is_given, method_of
 from certivote.verify._settings import prior_of
 
 __all__ = ["Level", "Seen", "on_trust"]
@@ -41,6 +41,13 @@ class Seen:
         Whether some voters were fitted elsewhere.
     file, target : bool
         Whether the digest of the file, and the name of the labels, were compared.
+    units, named : bool
+        Whether it was given which rows belong together, or when they were taken, where the certificate knows of it;
+        and whether the name of that was compared.
+    called : bool
+        Whether given models, or their answers, came with names.
+    rows, training : bool
+        Whether the rows that given models were certified on were there, and those that they were trained on.
     """
 
     level: Level = Level.RECORD
@@ -48,6 +55,11 @@ class Seen:
     came_fitted: bool = False
     file: bool = False
     target: bool = False
+    units: bool = False
+    named: bool = False
+    called: bool = False
+    rows: bool = False
+    training: bool = False
 
 
 @dataclass(frozen=True)
@@ -60,23 +72,46 @@ class _Row:
 
 def on_trust(c: Certificate, parameters: dict[str, Any] | None, seen: Seen) -> Iterator[Check]:
     """A line for everything that has been taken on trust."""
+    if is_given(c):
+        yield trusted(
+            "rows that are new to the model",
+            "nothing can show that these rows had no part in training the model, in tuning it, in choosing it among "
+            "others or in choosing its threshold",
+        )
     for row in _rows(c, parameters, seen):
         if row.fields and seen.level < row.until:
             names = dict.fromkeys(field.split(".")[-1] for field in row.fields)
             yield trusted(row.what, f"{row.why} ({', '.join(names)})", *row.fields)
-    yield trusted(
-        "how it came about",
-        "no audit can show that the rows are independent draws from the population, that none was dropped or added "
-        "before fitting, and that no other seeds, parameters or data were tried",
+    yield trusted("how it came about", _how_it_came_about(c))
+
+
+def _how_it_came_about(c: Certificate) -> str:
+    what = "rows are independent draws from the population"
+    if c.groups:
+        what = (
+            "entities are independent draws from their population, each under one name that nobody chose by looking "
+            "(names give the order of the bets)"
+        )
+    elif c.order:
+        what = "rows are independent draws from the population of their time"
+    tried = "models" if is_given(c) else "seeds, parameters"
+    made = "certifying" if is_given(c) else "fitting"
+    return (
+        f"no audit can show that the {what}, that none was dropped or added before {made}, and that no other {tried} "
+        "or data were tried"
     )
 
 
 def _rows(c: Certificate, parameters: dict[str, Any] | None, seen: Seen) -> Iterator[_Row]:
+    yield from _of_the_units(c, seen)
+    if is_given(c):
+        yield from _of_given_models(c, seen)
+        return
     yield from _of_the_vote(c)
     yield from _of_the_parts(c, seen)
     yield from _of_the_texts(c, parameters)
     if c.made_in_schema >= 5:
-        yield from _of_the_origin(seen)
+        yield from _of_the_origin(c, seen)
     else:
         promised = "by class, nor " if c.made_in_schema < 3 else ""
         why = (
@@ -100,7 +135,7 @@ def _fitted_fields(parameters: dict[str, Any] | None, seen: Seen) -> tuple[str, 
 
 def _of_the_vote(c: Certificate) -> Iterator[_Row]:
     """What was learned and drawn."""
-    drawn = METHODS[c.method].predictor == DRAWN
+    drawn = method_of(c).predictor == DRAWN
     own, others = _numbers(c)
     shown = Level.REFIT if drawn else Level.MODEL
     why = "it may be any that was chosen before the draw" if drawn else "the weights of the voters are in the model"
@@ -116,7 +151,7 @@ def _of_the_parts(c: Certificate, seen: Seen) -> Iterator[_Row]:
     """What was counted."""
     own, others = _numbers(c)
     every = [*own, *others]
-    simulated = METHODS[c.method].predictor == RANDOM and not FAMILIES[c.parts[0].family].has_closed_form(
+    simulated = method_of(c).predictor == RANDOM and not FAMILIES[c.parts[0].family].has_closed_form(
         c.loss, len(c.classes)
     )
     why = "only the data show what is counted in them"
@@ -125,7 +160,8 @@ def _of_the_parts(c: Certificate, seen: Seen) -> Iterator[_Row]:
         counts += ["majority_class", "majority_errors"]
     yield _Row("counts of rows", Level.DATA, why, (*_each(every, *counts), "by_class[].n", "classes"))
     risks = () if simulated else (*_each(own, "risks"), "by_class[].risks")
-    yield _Row("counts of errors", Level.DATA, why, (*_each(own, "errors"), *risks, "by_class[].errors", "loss"))
+    yield _Row("counts of errors", Level.DATA, why, (*_each(own, "errors"), "by_class[].errors", "loss"))
+    yield _Row("statistics", _with_units(c, seen), why, risks)
     shown = Level.DATA if seen.all_voters else Level.REFIT
     why = "it takes the data, and voters of weight zero that a slim model has not"
     yield _Row("votes of all voters", shown, why, _each(own, "holdout_errors", "votes_digest"))
@@ -141,6 +177,58 @@ def _of_the_parts(c: Certificate, seen: Seen) -> Iterator[_Row]:
 _DIGESTS = ("certification_digest", "training_digest")
 
 
+def _of_the_units(c: Certificate, seen: Seen) -> Iterator[_Row]:
+    """Which rows belong together, or when they were taken."""
+    own, others = _numbers(c)
+    shown = Level.DATA if seen.named else Level.NEVER
+    if c.groups:
+        why = "which rows belong together is known with the data and groups="
+        fields = (*_each([*own, *others], "entities", "majority_losses"), *_each(own, "losses", "holdout_losses"))
+        by_class = ("by_class[].entities", "by_class[].losses", "candidates[].losses")
+        yield _Row("entities", _with_units(c, seen), why, (*fields, *by_class))
+        why = "their voters are not in the model: only fitting again shows what they get wrong"
+        yield _Row("entities, parts that are not deployed", Level.REFIT, why, _each(others, "losses", "holdout_losses"))
+        yield _Row("name of the groups", shown, "a column with its name shows it", ("groups",))
+    if c.order:
+        why = "when each row was taken is known with the data and order="
+        yield _Row("drift", _with_units(c, seen), why, _each(own, "drift"))
+        yield _Row("name of the order", shown, "a column with its name shows it", ("order",))
+
+
+def _with_units(c: Certificate, seen: Seen) -> Level:
+    """The level that shows what takes the data, and what the rows come in."""
+    return Level.DATA if seen.units or not (c.groups or c.order) else Level.REFIT
+
+
+def _of_given_models(c: Certificate, seen: Seen) -> Iterator[_Row]:
+    """What is known of models that somebody else has trained: their answers, and maybe the rows."""
+    own, _ = _numbers(c)
+    why = "only their answers show what is counted of them"
+    counts = _each(own, "n", "errors", "holdout_errors", "majority_class", "majority_errors", "votes_digest")
+    named = ("by_class[].n", "by_class[].errors", "classes", "candidates[].errors")
+    origin = ("provenance.n_rows", "provenance.class_counts")
+    yield _Row("counts", Level.DATA, why, (*counts, *named, *origin))
+    yield _Row("statistics", _with_units(c, seen), why, (*_each(own, "risks"), "by_class[].risks"))
+    shown = Level.DATA if seen.rows else Level.NEVER
+    columns = ("provenance.columns", "provenance.n_columns")
+    why = "the rows themselves show it, and answers do not"
+    yield _Row("rows", shown, why, (*_each(own, "certification_digest", "duplicates"), *columns))
+    shown = Level.DATA if seen.training else Level.NEVER
+    why = "what the models were trained on is known with training="
+    trained = _each(own, "training_rows", "training_digest", "duplicates_of_training_rows")
+    yield _Row("training rows", shown, why, trained)
+    if method_of(c).predictor == DRAWN:
+        why = "that the seed gives this draw, and it was not picked, certifying the same models again shows"
+        yield _Row("the draw", Level.NEVER, why, (*_each(own, "alpha", "log_weights", "draw"), "provenance.entropy"))
+    names = ("candidates[].name", "provenance.parameters")
+    why = "they are whatever somebody called them; a dictionary of models or answers shows them"
+    yield _Row("names of the models", Level.MODEL if seen.called else Level.NEVER, why, names)
+    why = "it says when, under which libraries, from which file and with which seed; the bound does not rest on it"
+    compared = {"source_digest": seen.file, "target": seen.target}
+    rest = ["created", "versions", "source", "entropy", *(name for name, shown in compared.items() if not shown)]
+    yield _Row("provenance", Level.NEVER, why, ("library_version", *(f"provenance.{name}" for name in rest)))
+
+
 def _of_the_texts(c: Certificate, parameters: dict[str, Any] | None) -> Iterator[_Row]:
     own, others = _numbers(c)
     if prior_of(c, parameters).kind == "informed":
@@ -151,7 +239,7 @@ def _of_the_texts(c: Certificate, parameters: dict[str, Any] | None) -> Iterator
     yield _Row("choices", Level.REFIT, why, ("choices", "solver"))
 
 
-def _of_the_origin(seen: Seen) -> Iterator[_Row]:
+def _of_the_origin(c: Certificate, seen: Seen) -> Iterator[_Row]:
     places = {
         "created": Level.NEVER,
         "versions": Level.NEVER,
@@ -174,7 +262,9 @@ def _of_the_origin(seen: Seen) -> Iterator[_Row]:
     for level, why in reasons.items():
         fields = tuple(f"provenance.{name}" for name, until in places.items() if until == level)
         if level == Level.NEVER:
-            fields = ("library_version", *fields)
+            # Where every row is by itself, records of schema 5 and 6 are alike.
+            schema = () if c.groups or c.order else ("made_in_schema",)
+            fields = ("library_version", *schema, *fields)
         yield _Row("provenance", level, why, fields)
 
 

@@ -15,7 +15,7 @@ from certivote.certificate import Certificate, PartRecord
 from certivote.verify._ball_maths import BITS
 from certivote.verify._check import Check
 from certivote.verify._families import FAMILIES
-from certivote.verify._methods import DRAWN, FIXED, MEAN, METHODS
+from certivote.verify._methods import DRAWN, FIXED, GIVEN, MEAN, method_of
 from certivote.verify._simulation import Array
 
 __all__ = ["are_fixed_point", "check_recorded_weights", "could_be_weights", "is_certified_vote"]
@@ -68,7 +68,7 @@ def could_be_weights(weights: Array, logs: Sequence[arb], rounded: bool) -> bool
 
 def is_certified_vote(c: Certificate, part: PartRecord, weights: Array) -> bool:
     """Whether weights of all voters are those that the record stands for: drawn, learned, or the prior's."""
-    method, family = METHODS[c.method], FAMILIES[part.family]
+    method, family = method_of(c), FAMILIES[part.family]
     if method.predictor != DRAWN:
         return np.array_equal(weights, np.array(part.alpha))
     if len(part.log_weights) != part.n_voters:
@@ -80,8 +80,8 @@ def is_certified_vote(c: Certificate, part: PartRecord, weights: Array) -> bool:
 
 def check_recorded_weights(c: Certificate) -> Iterator[Check]:
     """Whether weights that are recorded as such can be deployed, and the fixed vote has the prior's."""
-    method = METHODS[c.method]
-    if method.predictor not in (MEAN, FIXED) or c.made_in_schema < 5:
+    method = method_of(c)
+    if method.predictor not in (MEAN, FIXED, GIVEN) or c.made_in_schema < 5:
         return
     for number, part in enumerate(c.parts):
         where = f"part {number + 1}, weights" if len(c.parts) > 1 else "recorded weights"

@@ -6,15 +6,28 @@ from typing import Any
 
 from certivote.certificate import Certificate
 from certivote.verify._check import Check, trusted
-from certivote.verify._methods import METHODS
+from certivote.verify._methods import is_given, method_of
 from certivote.verify._settings import prior_of
 
-__all__ = ["FITTED", "check_words"]
+__all__ = ["FITTED", "check_words", "is_train_share"]
 
-_ASSUMPTIONS = (
+_ROWS = (
     "The certification rows are independent draws from the population that the classifier will meet: no time order, "
     "groups, repeated entities, oversampling or augmentation reach across the parts, and no rows were dropped for "
-    "their values.",
+    "their values."
+)
+_ENTITIES = (
+    "The entities that the certification rows belong to are independent draws from the population of entities that the "
+    "classifier will meet, each with all the rows that it would have there: no entity has two names, or was renamed "
+    "after its errors were seen, or was dropped for the values of its rows, and no time order, oversampling or "
+    "augmentation reaches across the parts."
+)
+_TIME = (
+    "The certification rows are independent draws from the population of the time that they were taken in, the latest "
+    "of all rows: the promise is about that time, and none is made or implied about later ones. No groups, repeated "
+    "entities, oversampling or augmentation reach across the parts, and no rows were dropped for their values."
+)
+_OF_A_FIT = (
     "Preprocessing, feature selection and the hyper-prior were fixed without looking at the certification rows.",
     "The method, loss, delta, split, hyper-prior, voters and seed were fixed before fitting. If they were chosen among "
     "G candidates by looking at these rows, by the certificates or by any other score (a search with cross-validation "
@@ -24,6 +37,19 @@ _ASSUMPTIONS = (
     "A case whose class the voters never saw counts as an error.",
     "For the bounds by class: which classes there are was known beforehand.",
 )
+_OF_GIVEN_MODELS = (
+    "Delta, and which models are certified, were fixed before these rows were looked at. If the model was chosen among "
+    "G by its errors on these rows, this certificate may fail with probability up to G times delta: certify all of "
+    "them at once instead, which divides delta.",
+    "The data were not collected until the certificate looked good.",
+    "A case of a class that the model does not know counts as an error.",
+    "For the bounds by class: which classes there are was known beforehand.",
+)
+_UNUSED = (
+    "Not checked, since it cannot be: these rows had no part in training the model, in tuning it, in choosing it among "
+    "others or in choosing its threshold."
+)
+"""What certificates of given models say first of all."""
 _TRIED_BEFORE_5 = (
     "The method, loss, delta, split, hyper-prior, voters and seed were fixed before fitting. If this is the best of G "
     "fits to the same rows, or chosen among several certificates, it may fail with probability up to G times delta: "
@@ -34,10 +60,13 @@ _FIXED = "The voters (classifiers, thresholds and ranges) were fixed without loo
 FITTED = "The classifiers that came fitted were not fitted on any of these rows."
 """What must be said of voters that the fit has not trained."""
 _SHARE = re.compile(
-    r"(?P<share>\d+)% of the rows train the voters: a forest on the first (?P<first>[\d,]+) rows errs on "
+    r"(?P<share>\d+)% of the (?P<what>rows|entities) train the voters: a forest on the first (?P<first>[\d,]+) "
+    r"(?P=what) errs on "
     r"\d+\.\d\d% of those it has not seen, on half as many \d+\.\d\d%"
 )
-_FEW = re.compile(r"half of the rows train the voters: (?P<rows>[\d,]+) rows are too few for a learning curve")
+_FEW = re.compile(
+    r"half of the (?P<what>rows|entities) train the voters: (?P<all>[\d,]+) (?P=what) are too few for a learning curve"
+)
 
 
 def check_words(c: Certificate, parameters: dict[str, Any] | None) -> Iterator[Check]:
@@ -63,7 +92,7 @@ def _stated(c: Certificate, what: str, found: str, wanted: str) -> Iterator[Chec
 
 
 def _theorem(c: Certificate) -> str:
-    method, parts = METHODS[c.method], len(c.parts)
+    method, parts = method_of(c), len(c.parts)
     if parts == 1:
         return method.proved
     how = method.averaged if c.constant == "paper" else "the mean of the bounds of the parts"
@@ -72,11 +101,15 @@ def _theorem(c: Certificate) -> str:
 
 def _assumptions(c: Certificate) -> Check:
     """All of them, word for word; which of the last is there depends on the voters, see :data:`FITTED`."""
-    expected = list(_ASSUMPTIONS if c.by_class or c.made_in_schema > 2 else _ASSUMPTIONS[:-1])
-    if c.made_in_schema < 5:
-        expected[2] = _TRIED_BEFORE_5
-    if c.split == "none":
-        expected.append(_FIXED)
+    sample = _ENTITIES if c.groups else _TIME if c.order else _ROWS
+    if is_given(c):
+        expected = [_UNUSED, sample, *_OF_GIVEN_MODELS]
+    else:
+        expected = [sample, *(_OF_A_FIT if c.by_class or c.made_in_schema > 2 else _OF_A_FIT[:-1])]
+        if c.made_in_schema < 5:
+            expected[2] = _TRIED_BEFORE_5
+        if c.split == "none":
+            expected.append(_FIXED)
     # The first schemas spoke of certified rows.
     found = [
         text.replace("certified rows", "certification rows") if c.made_in_schema < 4 else text for text in c.assumptions
@@ -94,16 +127,34 @@ def _choices(c: Certificate, parameters: dict[str, Any] | None) -> Check:
     is_open = parameters is not None and (
         parameters["train_share"] is None or (parameters["train_share"], parameters["method"]) == ("auto", "auto")
     )
-    right = is_open and c.split == "single" and len(c.choices) == 1
+    right = is_open and c.split == "single" and len(c.choices) == 1 and is_train_share(c, c.choices[0])
     n_rows, train = c.provenance.n_rows, c.deployed_part.training_rows
-    if few := _FEW.fullmatch(c.choices[0]):
-        right = right and few["rows"] == f"{n_rows:,}" and train == round(0.5 * n_rows)
-    elif share := _SHARE.fullmatch(c.choices[0]):
-        right = right and train == round(int(share["share"]) / 100 * n_rows)
-        right = right and share["first"] == f"{round(0.3 * n_rows):,}"
-    else:
-        right = False
     return Check("choices", right, f"{c.choices[0]!r}, and {train:,} of {n_rows:,} rows train the voters")
+
+
+def is_train_share(c: Certificate, text: str, entities: int | None = None) -> bool:
+    """Whether a text gives the share of rows, or entities, that trains the voters, and the part has the others.
+
+    ``entities`` is how many there are in all, if that is known.
+    """
+    few, share = _FEW.fullmatch(text), _SHARE.fullmatch(text)
+    found, n_rows = few or share, c.provenance.n_rows
+    if found is None or found["what"] != ("entities" if c.groups else "rows"):
+        return False
+    said, wanted = found["all" if few else "first"], 50 if share is None else int(share["share"])
+    number = int(said.replace(",", ""))
+    if f"{number:,}" != said or number > n_rows:
+        return False
+    totals = [n_rows]
+    if entities is not None:
+        totals = [entities]
+    elif c.groups:  # how many entities there are, only this text says
+        near = round(number / 0.3)
+        totals = [number] if few else list(range(max(near - 4, 1), near + 5))
+    return any(
+        number == (total if few else round(0.3 * total)) and c.deployed_part.size == total - round(wanted / 100 * total)
+        for total in totals
+    )
 
 
 def _c_bound_remark(c: Certificate) -> str:

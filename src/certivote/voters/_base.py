@@ -67,6 +67,8 @@ class FittedVoters(Protocol):
     def out_of_sample(self, X: Any, y: NDArray[Any], rows: NDArray[np.intp]) -> OutOfSampleVotes:
         """The votes on some of the training rows, as if the voters had been trained without them.
 
+        And without all rows of the same entity, where ``fit`` was given entities.
+
         Parameters
         ----------
         X : array or data frame
@@ -166,7 +168,14 @@ class VoterSet(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
         return None
 
     @abstractmethod
-    def fit(self, X: Any, y: NDArray[Any], classes: NDArray[Any], rng: np.random.Generator) -> FittedVoters:
+    def fit(
+        self,
+        X: Any,
+        y: NDArray[Any],
+        classes: NDArray[Any],
+        rng: np.random.Generator,
+        entities: NDArray[np.intp] | None = None,
+    ) -> FittedVoters:
         """Make the voters from the training rows. Unlike an estimator, the set itself stays as it is.
 
         Parameters
@@ -179,6 +188,12 @@ class VoterSet(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
             All classes, in ascending order. The training rows need not have examples of each.
         rng : numpy.random.Generator
             The only source of chance.
+        entities : array of int or None
+            Whose each training row is (patient, machine, document), as codes from 0 on without gaps. Rows of one
+            entity may be much alike. Then all entities shall count the same, each row by one over the number of rows
+            of its entity, and out-of-sample votes on a row shall come from voters that have seen no row of its entity.
+            None, or an entity for each row: every row is by itself. It is given by name, and only where users give
+            groups: a family that leaves it out works as long as none are given.
 
         Returns
         -------

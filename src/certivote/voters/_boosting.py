@@ -9,12 +9,53 @@ from numpy.typing import NDArray
 
 from certivote.voters._trees import Trees
 
-__all__ = ["Boosting"]
+__all__ = ["Boosting", "fit_boosting"]
 
 Array = NDArray[np.float64]
 
 _CHUNK = 1 << 13
 """Rows sent down all trees before the next ones."""
+_BINS = 255
+"""Different values of a column beyond which scikit-learn puts them into bins, as many as these."""
+
+
+def fit_boosting(model: Any, X: Array, y: NDArray[np.intp], weights: Array | None, stages: Sequence[int]) -> "Boosting":
+    """From an unfitted histogram gradient boosting, which is fitted on these rows.
+
+    With weights, the columns are put into bins here: some versions of scikit-learn take many times as long for that as
+    for all the rest. A bin holds about the same weight as any other, and its number is what the model gets.
+
+    Parameters
+    ----------
+    model : HistGradientBoostingClassifier
+        With the default number of bins.
+    X, y : arrays
+        The training rows, NaN where a value is missing, and the codes of their classes.
+    weights : array of float or None
+        Positive weights of the rows.
+    stages : sequence of int
+        Iterations after which to take a vote.
+    """
+    if weights is None:
+        return Boosting.grown(model.fit(X, y), stages)
+    edges = [_bin_edges(X[:, column], weights) for column in range(X.shape[1])]
+    places = np.stack([np.searchsorted(own, X[:, column]) for column, own in enumerate(edges)], axis=1)
+    binned = np.where(np.isnan(X), np.nan, places)
+    return Boosting.grown(model.fit(binned, y, sample_weight=weights), stages, edges)
+
+
+def _bin_edges(values: Array, weights: Array) -> Array:
+    """Ascending numbers that divide the values into bins of about the same weight, or else into all different ones."""
+    present = ~np.isnan(values)
+    distinct, inverse = np.unique(values[present].astype(np.float64), return_inverse=True)
+    last = np.arange(len(distinct) - 1)
+    if len(distinct) > _BINS:
+        masses = np.cumsum(np.bincount(inverse, weights[present]))
+        last = np.unique(np.searchsorted(masses, masses[-1] * np.arange(1, _BINS) / _BINS))
+        last = last[last < len(distinct) - 1]
+    middle = distinct[last] / 2.0 + distinct[last + 1] / 2.0
+    # Between neighbouring numbers there may be none.
+    return np.where(middle < distinct[last + 1], middle, distinct[last])
 
 
 @dataclass(frozen=True)
@@ -51,13 +92,19 @@ class Boosting:
     classes: NDArray[np.int64]
 
     @classmethod
-    def grown(cls, model: Any, stages: Sequence[int]) -> "Boosting":
-        """From a fitted histogram gradient boosting of scikit-learn, whose features must all be numbers."""
+    def grown(cls, model: Any, stages: Sequence[int], bins: Sequence[Array] | None = None) -> "Boosting":
+        """From a fitted histogram gradient boosting of scikit-learn, whose features must all be numbers.
+
+        If it was fitted on numbers of bins instead of values, the edges between the bins of each column tell which.
+        """
         nodes = [tree.nodes for iteration in model._predictors[: max(stages)] for tree in iteration]
         leaf = [own["is_leaf"].astype(bool) for own in nodes]
         pairs = list(zip(nodes, leaf, strict=True))
         feature = np.concatenate([np.where(stop, -1, own["feature_idx"]) for own, stop in pairs])
         threshold = np.concatenate([own["num_threshold"] for own in nodes])
+        for column, own in enumerate(bins or ()):
+            asks = (feature == column) & (threshold < len(own))  # others part missing values from all that are present
+            threshold[asks] = own[threshold[asks].astype(np.intp)]
         edges = [np.unique(threshold[feature == column]) for column in range(model.n_features_in_)]
         places = np.zeros(len(feature))
         for column, own in enumerate(edges):

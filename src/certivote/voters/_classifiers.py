@@ -1,18 +1,19 @@
 """Any classifiers of the user's own, fitted or not."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import KFold
+from sklearn.model_selection import GroupKFold, KFold
 from sklearn.utils import _safe_indexing, get_tags
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from certivote.voters._base import OutOfSampleVotes, VoterSet
+from certivote.voters._base import NOT_STORED, OutOfSampleVotes, VoterSet
+from certivote.voters._entities import at_least_two, checked_entities, row_weights
 from certivote.votes import Votes, build_votes
 
 __all__ = ["Classifiers", "FittedClassifiers", "seeded"]
@@ -28,6 +29,13 @@ class Classifiers(VoterSet):
     ----------
     classifiers : list of scikit-learn classifiers
         Pipelines included. They get the rows as they are given, data frames as data frames.
+
+    Notes
+    -----
+    With groups, every entity counts the same in the training of those classifiers whose ``fit`` takes
+    ``sample_weight``, and whose parts do, if they are made of others. Pipelines, searches over parameters and the like
+    are fitted without weights. What a classifier does in its own ``fit`` to choose parameters, or to stop early, goes
+    by rows: choose a rule that needs no rows to be set aside, if entities have several.
 
     Examples
     --------
@@ -75,20 +83,32 @@ class Classifiers(VoterSet):
             if not hasattr(classifier, "predict") or isinstance(classifier, type):
                 raise TypeError(f"Every voter must be a classifier with a predict method; got {classifier!r}.")
 
-    def fit(self, X: Any, y: NDArray[Any], classes: NDArray[Any], rng: np.random.Generator) -> "FittedClassifiers":
+    def fit(
+        self,
+        X: Any,
+        y: NDArray[Any],
+        classes: NDArray[Any],
+        rng: np.random.Generator,
+        entities: NDArray[np.intp] | None = None,
+    ) -> "FittedClassifiers":
         self._check()
+        entities = None if entities is None else checked_entities(entities, len(y))
         ready = [_is_fitted(classifier) for classifier in self.classifiers]
-        fitted = [c if done else seeded(c, rng).fit(X, y) for c, done in zip(self.classifiers, ready, strict=True)]
-        return FittedClassifiers(tuple(fitted), tuple(ready), classes)
+        fitted = [
+            c if done else _fitted(seeded(c, rng), X, y, entities)
+            for c, done in zip(self.classifiers, ready, strict=True)
+        ]
+        return FittedClassifiers(tuple(fitted), tuple(ready), classes, entities)
 
 
 @dataclass(frozen=True)
 class FittedClassifiers:
-    """Classifiers, whether each came fitted, and all classes."""
+    """Classifiers, whether each came fitted, and all classes; in memory, the entities of the training rows too."""
 
     classifiers: tuple[Any, ...]
     came_fitted: tuple[bool, ...]
     classes: NDArray[Any]
+    entities: NDArray[np.intp] | None = field(default=None, metadata=NOT_STORED)
 
     @property
     def n_voters(self) -> int:
@@ -105,12 +125,15 @@ class FittedClassifiers:
 
     def only(self, voters: NDArray[np.intp]) -> "tuple[FittedClassifiers, NDArray[np.intp]]":
         kept = tuple(self.classifiers[j] for j in voters), tuple(self.came_fitted[j] for j in voters)
-        return FittedClassifiers(*kept, self.classes), voters
+        return replace(self, classifiers=kept[0], came_fitted=kept[1]), voters
 
     def out_of_sample(self, X: Any, y: NDArray[Any], rows: NDArray[np.intp]) -> OutOfSampleVotes:
-        """Classifiers that came fitted just vote; of the others, copies are fitted without a third of the rows each."""
+        """Classifiers that came fitted just vote; of the others, copies are fitted without a third of the rows each.
+
+        Or of the entities, where there are some.
+        """
         answers = [
-            c.predict(_safe_indexing(X, rows)) if done else _answers_unseen(c, X, self.classes[y])[rows]
+            c.predict(_safe_indexing(X, rows)) if done else _answers_unseen(c, X, self.classes[y], self.entities)[rows]
             for c, done in zip(self.classifiers, self.came_fitted, strict=True)
         ]
         return OutOfSampleVotes(self._ballot(answers), np.arange(self.n_voters))
@@ -143,12 +166,31 @@ def seeded(classifier: Any, rng: np.random.Generator) -> Any:
     return copy.set_params(**seeds)
 
 
-def _answers_unseen(classifier: Any, X: Any, y: NDArray[Any]) -> NDArray[Any]:
+def _fitted(classifier: Any, X: Any, y: NDArray[Any], entities: NDArray[np.intp] | None) -> Any:
+    """It, fitted on these rows; all entities count the same, if it takes weights."""
+    weights = row_weights(entities)
+    if weights is None or not _takes_weights(classifier):
+        return classifier.fit(X, y)
+    return classifier.fit(X, y, sample_weight=weights)
+
+
+def _takes_weights(classifier: Any) -> bool:
+    """Whether rows can be weighted, by it and by all that it is made of: others would refuse."""
+    parts = [part for part in classifier.get_params(deep=True).values() if hasattr(part, "fit")]
+    return all(has_fit_parameter(part, "sample_weight") for part in (classifier, *parts))
+
+
+def _answers_unseen(classifier: Any, X: Any, y: NDArray[Any], entities: NDArray[np.intp] | None) -> NDArray[Any]:
     """The answer on every row of a copy that was fitted without it; where it would see one class only, that class."""
     answers = y.copy()
-    for train, ask in KFold(min(3, len(y)), shuffle=True, random_state=0).split(y):
+    if entities is None:
+        folds = KFold(min(3, len(y)), shuffle=True, random_state=0).split(y)
+    else:
+        folds = GroupKFold(min(3, at_least_two(entities)), shuffle=True, random_state=0).split(y, groups=entities)
+    for train, ask in folds:
         answers[ask] = y[train[0]]
         if len(np.unique(y[train])) > 1:
-            copy = clone(classifier).fit(_safe_indexing(X, train), y[train])
+            seen = None if entities is None else entities[train]
+            copy = _fitted(clone(classifier), _safe_indexing(X, train), y[train], seen)
             answers[ask] = copy.predict(_safe_indexing(X, ask))
     return answers

@@ -1,16 +1,18 @@
 """The trees of a forest."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import joblib
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 
 from certivote.voters._base import NOT_STORED, OutOfSampleVotes, VoterSet
+from certivote.voters._bootstrap import grow_on_entities, single_precision
+from certivote.voters._entities import checked_entities, row_weights
 from certivote.voters._trees import Trees
 from certivote.votes import Votes, build_votes, code_type
 
@@ -29,6 +31,11 @@ class Forest(VoterSet):
         An unfitted forest of scikit-learn. None stands for ``RandomForestClassifier()``: 100 trees, the square root of
         the number of features tried at each node, unlimited depth.
 
+    Notes
+    -----
+    With groups, each bootstrap sample is one of entities, with all their rows: so a row's out-of-bag votes come from
+    trees that have seen no row of its entity. ``max_samples`` is then a share of the entities.
+
     Examples
     --------
     >>> from sklearn.ensemble import ExtraTreesClassifier
@@ -46,14 +53,27 @@ class Forest(VoterSet):
     def pilot(self) -> "Forest":
         return Forest(RandomForestClassifier(n_estimators=50))
 
-    def fit(self, X: Any, y: NDArray[Any], classes: NDArray[Any], rng: np.random.Generator) -> "FittedForest":
+    def fit(
+        self,
+        X: Any,
+        y: NDArray[Any],
+        classes: NDArray[Any],
+        rng: np.random.Generator,
+        entities: NDArray[np.intp] | None = None,
+    ) -> "FittedForest":
         forest = RandomForestClassifier() if self.estimator is None else self.estimator
         if not isinstance(forest, RandomForestClassifier | ExtraTreesClassifier):
             raise TypeError(f"Forest takes a RandomForestClassifier or an ExtraTreesClassifier; got {forest!r}.")
         forest = clone(forest)
         if forest.random_state is None:
             forest.set_params(random_state=int(rng.integers(2**31)))
-        return FittedForest.grown(forest.fit(X, y), classes, X.shape[0])
+        entities = checked_entities(entities, X.shape[0])
+        if entities is not None and forest.bootstrap:
+            trees, seen = grow_on_entities(forest, X, y, entities)
+            return FittedForest.grown(trees, np.unique(y), classes, forest.n_jobs, seen)
+        forest.fit(X, y, sample_weight=row_weights(entities))
+        seen_rows = _seen(forest.estimators_samples_, X.shape[0]) if forest.bootstrap else None
+        return FittedForest.grown(forest.estimators_, forest.classes_, classes, forest.n_jobs, seen_rows)
 
 
 @dataclass(frozen=True)
@@ -80,13 +100,19 @@ class FittedForest:
     seen: NDArray[np.uint8] | None = field(default=None, metadata=NOT_STORED)
 
     @classmethod
-    def grown(cls, forest: Any, classes: NDArray[Any], n_rows: int) -> "FittedForest":
-        """From a forest of scikit-learn that was fitted on so many rows."""
-        codes = np.searchsorted(classes, forest.classes_).astype(np.int32)
-        trees = [estimator.tree_ for estimator in forest.estimators_]
+    def grown(
+        cls,
+        estimators: Sequence[Any],
+        known: NDArray[Any],
+        classes: NDArray[Any],
+        n_jobs: int | None,
+        seen: NDArray[np.uint8] | None,
+    ) -> "FittedForest":
+        """From trees of scikit-learn that tell the known classes apart, some of all classes."""
+        codes = np.searchsorted(classes, known).astype(np.int32)
+        trees = [estimator.tree_ for estimator in estimators]
         leaf_votes = np.concatenate([codes[tree.value[:, 0, :].argmax(axis=1)] for tree in trees])
-        seen = _seen(forest.estimators_samples_, n_rows) if forest.bootstrap else None
-        return cls(Trees.grown(trees), leaf_votes, len(classes), forest.n_jobs, seen)
+        return cls(Trees.grown(trees), leaf_votes, len(classes), n_jobs, seen)
 
     @property
     def n_voters(self) -> int:
@@ -108,7 +134,7 @@ class FittedForest:
         codes = np.empty((n_rows, self.n_voters), dtype=code_type(self.n_classes), order="F")
 
         def vote(rows: slice) -> None:
-            part = _single_precision(X[rows])
+            part = single_precision(X[rows])
             for j in range(self.n_voters):
                 codes[rows, j] = self.leaf_votes[self.trees.nodes(j)][self.trees.leaf(j, part)]
 
@@ -148,17 +174,3 @@ def _seen(samples: list[NDArray[np.intp]], n_rows: int) -> NDArray[np.uint8]:
         member[sample] = True
         packed.append(np.packbits(member))
     return np.stack(packed)
-
-
-def _single_precision(X: Any) -> Any:
-    """Rows as the trees of scikit-learn want them."""
-    with np.errstate(over="ignore"):
-        rows = X.astype(np.float32)
-    if sparse.issparse(rows):
-        # Compiled trees take no longer numbers, which some versions of scipy give to few columns too.
-        rows.indices, rows.indptr = rows.indices.astype(np.int32), rows.indptr.astype(np.int32)
-    if np.isinf(rows.data if sparse.issparse(rows) else rows).any():
-        raise ValueError("X contains infinity or a value too large for dtype('float32'), which trees cannot use.")
-    if sparse.issparse(rows):
-        rows.indices, rows.indptr = rows.indices.astype(np.int32), rows.indptr.astype(np.int32)
-    return rows

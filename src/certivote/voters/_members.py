@@ -33,18 +33,19 @@ _MOST_STAGES, _MOST_POINTS = 1 << 8, 1 << 17
 
 
 def fit_folds(
-    train: Callable[[Array, Codes], Model],
+    train: Callable[[Array, Codes, Codes | None], Model],
     X: Array,
     y: Codes,
     folds: Codes,
     n_stages: int = 1,
     columns: Sequence[NDArray[np.intp]] | None = None,
+    entities: Codes | None = None,
 ) -> "FoldedMember":
     """One model per fold, fitted on the other folds.
 
     Parameters
     ----------
-    train : function of rows and labels
+    train : function of rows, labels and entities
         Gives a model that answers ``n_stages`` times.
     X, y : arrays
         The training rows and the codes of their classes.
@@ -54,17 +55,20 @@ def fit_folds(
         Stages at which a model can be read (boosting); one vote each.
     columns : sequence of arrays of int, optional
         For each fold, the columns that its model sees; by default all.
+    entities : array of int or None
+        The entity of each training row. All rows of one are in one fold.
     """
     columns = columns or [np.arange(X.shape[1])] * (int(folds.max()) + 1)
     models: list[Model] = []
     for k, seen in enumerate(columns):
         rows, labels = X[folds != k][:, seen], y[folds != k]
+        whose = None if entities is None else entities[folds != k]
         if len(np.unique(labels)) == 1:
             models.append(Always(int(labels[0]), n_stages))
             continue
         # Boosting has no bins for a column without values; one that is constant is never asked.
         empty = np.isnan(rows).all(axis=0)
-        models.append(train(np.where(empty, 0.0, rows) if empty.any() else rows, labels))
+        models.append(train(np.where(empty, 0.0, rows) if empty.any() else rows, labels, whose))
     return FoldedMember(tuple(models), tuple(seen.astype(np.int64) for seen in columns), n_stages, folds)
 
 
@@ -129,6 +133,8 @@ class FoldedMember:
 class NeighbourMember:
     """Votes of the 1, 5 and 15 nearest training rows, found once; out of sample, a row is no neighbour of itself.
 
+    Where training rows belong to entities, these are in folds, and out of sample a row has no neighbours in its fold.
+
     Encoded rows are rounded to a grid so fine that it hardly moves them, and so coarse that squared distances are whole
     numbers that a float holds exactly. So distances are the same on every machine, and of several points at one
     distance the first ones count.
@@ -143,20 +149,30 @@ class NeighbourMember:
         Codes of their classes.
     remembered : array of int or None
         Their numbers among the training rows; None if they come from a file.
+    folds : array of int or None
+        The fold of each training row, where rows of one entity are in one fold; None if every row is by itself.
     """
 
     encoding: Encoding
     points: NDArray[np.int32]
     labels: NDArray[np.int64]
     remembered: NDArray[np.intp] | None = field(default=None, metadata=NOT_STORED)
+    folds: Codes | None = field(default=None, metadata=NOT_STORED)
 
     n_groups = len(_SIZES)
 
     @classmethod
-    def fitted(cls, encoding: Encoding, X: Array, y: Codes, remembered: NDArray[np.intp]) -> "NeighbourMember":
+    def fitted(
+        cls,
+        encoding: Encoding,
+        X: Array,
+        y: Codes,
+        remembered: NDArray[np.intp],
+        folds: Codes | None = None,
+    ) -> "NeighbourMember":
         """Some of the training rows, by their numbers."""
         points = _on_grid(encoding, X[remembered]).astype(np.int32)
-        return cls(encoding, points, y[remembered].astype(np.int64), remembered)
+        return cls(encoding, points, y[remembered].astype(np.int64), remembered, folds)
 
     @property
     def groups(self) -> Codes:
@@ -186,12 +202,24 @@ class NeighbourMember:
         """Fractions of shape (len(rows), n_groups, n_classes)."""
         if self.remembered is None:
             raise ValueError("Neighbours from a file do not know which rows they were.")
+        if self.folds is not None:
+            return self._from_other_folds(X, rows, n_classes, self.folds[rows], self.folds[self.remembered])
         found = self._nearest(_on_grid(self.encoding, X[rows]), max(_SIZES) + 1)
         # Push the row itself to the end; where it is not among its neighbours, the farthest goes.
         itself = self.remembered[found] == rows[:, None]
         order = np.argsort(itself, axis=1, kind="stable")
         answers = self._poll(np.take_along_axis(found, order, axis=1)[:, :-1])
         return np.eye(n_classes)[answers]
+
+    def _from_other_folds(self, X: Array, rows: NDArray[np.intp], n_classes: int, asked: Codes, known: Codes) -> Array:
+        """Out-of-sample votes on rows of these folds, by points of those; a row without any gets no opinion."""
+        fractions = np.full((len(rows), self.n_groups, n_classes), 1.0 / n_classes)
+        for fold in np.unique(asked):
+            mine, others = np.flatnonzero(asked == fold), np.flatnonzero(known != fold)
+            if len(others):
+                near = NeighbourMember(self.encoding, self.points[others], self.labels[others])
+                fractions[mine] = np.eye(n_classes)[near.votes(X[rows[mine]])]
+        return fractions
 
     @cached_property
     def _table(self) -> tuple[Array, Array]:

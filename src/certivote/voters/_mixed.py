@@ -14,8 +14,9 @@ from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
 from certivote.voters._base import OutOfSampleVotes, VoterSet
-from certivote.voters._boosting import Boosting
+from certivote.voters._boosting import Boosting, fit_boosting
 from certivote.voters._encoding import Encoding, coded_columns
+from certivote.voters._entities import checked_entities, row_weights, shuffled_entities, shuffled_rows
 from certivote.voters._forest import FittedForest, Forest
 from certivote.voters._landmarks import fit_landmarks
 from certivote.voters._machines import KernelPairs, KernelScores, Linear
@@ -39,6 +40,10 @@ _WIDE = 100
 """Columns beyond which boosting looks at only a part of them."""
 
 
+_NEIGHBOUR_FOLDS = 20
+"""Parts of the entities, in one of which out of sample a row has no neighbours: so many that hardly any are missed."""
+
+
 class Mixed(VoterSet):
     """Forests, boosting, linear, kernel and nearest-neighbour models in one vote.
 
@@ -49,6 +54,7 @@ class Mixed(VoterSet):
     Boosting, linear and kernel models come once for each of 5 folds of the training rows (3 from 5,000 rows on),
     each fitted on the other folds: so every training row has models that have not seen it, whose votes tell how far
     to trust each kind (``prior="informed"``), and nothing is fitted just for that.
+    With groups, folds and bootstrap samples are of entities, and all entities count the same in training.
 
     Missing values are handled. Columns of 3 to 12 distinct whole numbers are understood as codes of categories by the
     linear and kernel models, as numbers by the others. For linear and kernel models and for neighbours, columns are
@@ -75,12 +81,20 @@ class Mixed(VoterSet):
     def pilot(self) -> Forest:
         return Forest().pilot()
 
-    def fit(self, X: Any, y: NDArray[Any], classes: NDArray[Any], rng: np.random.Generator) -> "FittedMixed":
+    def fit(
+        self,
+        X: Any,
+        y: NDArray[Any],
+        classes: NDArray[Any],
+        rng: np.random.Generator,
+        entities: NDArray[np.intp] | None = None,
+    ) -> "FittedMixed":
         codes = np.searchsorted(classes, y)
         if len(codes) < 2:
             raise ValueError(f"Mixed voters need at least 2 training rows; got {len(codes)}. Give more rows.")
+        entities = checked_entities(entities, len(codes))
         forests = [
-            Forest(estimator).fit(X, codes, np.arange(len(classes)), rng)
+            Forest(estimator).fit(X, codes, np.arange(len(classes)), rng, entities)
             for estimator in (
                 RandomForestClassifier(n_jobs=self.n_jobs),
                 RandomForestClassifier(min_samples_leaf=5, n_jobs=self.n_jobs),
@@ -88,48 +102,54 @@ class Mixed(VoterSet):
             )
         ]
         n = len(codes)
-        folds = rng.permutation(n) % min(5 if n < 5_000 else 3, n)
+        places = shuffled_entities(entities, n, rng)
+        folds = places % min(5 if n < 5_000 else 3, places.max() + 1)
         coded = coded_columns(X)
         seed = int(rng.integers(2**31))
         # On few rows, the threads of boosting would spend their time waiting for one another.
         with threadpool_limits(1 if X.size < _SMALL else None, user_api="openmp"):
             boosted = [
-                fit_folds(partial(_boosting, leaves, seed), X, codes, folds, len(_STAGES), _views(X, folds, rng))
+                fit_folds(
+                    partial(_boosting, leaves, seed), X, codes, folds, len(_STAGES), _views(X, folds, rng), entities
+                )
                 for leaves in ({}, {"max_leaf_nodes": 8, "max_features": 0.5})[: 2 if X.size < _HUGE else 1]
             ]
         machine = _support_vectors if n < _MANY else partial(_landmarks, min(n // 5, _LANDMARKS), seed)
-        remembered = np.sort(rng.permutation(n)[: 2 * _MANY])
+        remembered = np.sort(shuffled_rows(entities, n, rng)[: 2 * _MANY])
+        apart = None if entities is None else places % _NEIGHBOUR_FOLDS
         members: tuple[FoldedMember | NeighbourMember, ...] = (
             *boosted,
-            fit_folds(partial(_linear, coded), X, codes, folds),
-            fit_folds(partial(machine, coded), X, codes, folds),
-            NeighbourMember.fitted(Encoding.fitted(X, np.arange(0)), X, codes, remembered),
+            fit_folds(partial(_linear, coded), X, codes, folds, entities=entities),
+            fit_folds(partial(machine, coded), X, codes, folds, entities=entities),
+            NeighbourMember.fitted(Encoding.fitted(X, np.arange(0)), X, codes, remembered, apart),
         )
         return FittedMixed(tuple(forests), members, len(classes))
 
 
-def _boosting(leaves: dict[str, Any], seed: int, X: Array, y: Codes) -> Boosting:
+def _boosting(leaves: dict[str, Any], seed: int, X: Array, y: Codes, entities: Codes | None) -> Boosting:
     model = HistGradientBoostingClassifier(**leaves, early_stopping=False, random_state=seed)
-    return Boosting.grown(model.fit(X, y), _STAGES)
+    return fit_boosting(model, X, y, row_weights(entities), _STAGES)
 
 
-def _linear(coded: Codes, X: Array, y: Codes) -> Linear:
+def _linear(coded: Codes, X: Array, y: Codes, entities: Codes | None) -> Linear:
     encoding = Encoding.fitted(X, coded)
     with warnings.catch_warnings():
         # A linear model that is nearly there votes nearly as well; how well, the certificate says.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return Linear.fitted(encoding, LogisticRegression(max_iter=200).fit(encoding.transform(X), y))
+        model = LogisticRegression(max_iter=200).fit(encoding.transform(X), y, sample_weight=row_weights(entities))
+    return Linear.fitted(encoding, model)
 
 
-def _support_vectors(coded: Codes, X: Array, y: Codes) -> KernelPairs:
+def _support_vectors(coded: Codes, X: Array, y: Codes, entities: Codes | None) -> KernelPairs:
     encoding = Encoding.fitted(X, coded)
     rows = encoding.transform(X)
     gamma = float(1.0 / (rows.shape[1] * (rows.var() or 1.0)))
-    return KernelPairs.fitted(encoding, SVC(C=3.0, gamma=gamma).fit(rows, y), gamma)
+    model = SVC(C=3.0, gamma=gamma).fit(rows, y, sample_weight=row_weights(entities))
+    return KernelPairs.fitted(encoding, model, gamma)
 
 
-def _landmarks(n_landmarks: int, seed: int, coded: Codes, X: Array, y: Codes) -> KernelScores:
-    return fit_landmarks(Encoding.fitted(X, coded), X, y, n_landmarks, seed)
+def _landmarks(n_landmarks: int, seed: int, coded: Codes, X: Array, y: Codes, entities: Codes | None) -> KernelScores:
+    return fit_landmarks(Encoding.fitted(X, coded), X, y, n_landmarks, seed, entities)
 
 
 def _views(X: Any, folds: NDArray[np.intp], rng: np.random.Generator) -> list[NDArray[np.intp]]:

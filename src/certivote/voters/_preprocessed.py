@@ -30,6 +30,12 @@ class Preprocessed(VoterSet):
     voters : name in VOTERS, voter set or list of classifiers, default="forest"
         Who votes on what comes out of it.
 
+    Notes
+    -----
+    The transformer knows nothing of groups. One that learns from labels, such as ``TargetEncoder``, tells the voters
+    about rows of the same entity: then their out-of-sample votes, and with them the prior, are too hopeful. The
+    certificate holds all the same.
+
     Examples
     --------
     >>> import numpy as np, pandas as pd
@@ -73,13 +79,22 @@ class Preprocessed(VoterSet):
         quick = resolve_voters(self.voters).pilot()
         return None if quick is None else Preprocessed(self.transformer, quick)
 
-    def fit(self, X: Any, y: NDArray[Any], classes: NDArray[Any], rng: np.random.Generator) -> "FittedPreprocessed":
+    def fit(
+        self,
+        X: Any,
+        y: NDArray[Any],
+        classes: NDArray[Any],
+        rng: np.random.Generator,
+        entities: NDArray[np.intp] | None = None,
+    ) -> "FittedPreprocessed":
         inner = resolve_voters(self.voters)
         # Before the voters' own seeds, and none where the transformer takes none: the voters are then those that plain
         # rows would get.
         transformer = seeded(self.transformer, rng)
         rows = _checked(inner, transformer.fit_transform(X, y))
-        return FittedPreprocessed(transformer, inner, inner.fit(rows, y, classes, rng), rows.shape[1])
+        # Families that have nothing to do with groups need not know the word.
+        grouped = {} if entities is None else {"entities": entities}
+        return FittedPreprocessed(transformer, inner, inner.fit(rows, y, classes, rng, **grouped), rows.shape[1])
 
 
 @dataclass(frozen=True)

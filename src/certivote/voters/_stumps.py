@@ -27,6 +27,10 @@ class Stumps(VoterSet):
         What the features can be, known without looking at the certification rows. None takes the least and the largest
         value among the training rows, and therefore needs a split.
 
+    Notes
+    -----
+    Stumps do not look at labels, so groups change nothing.
+
     Examples
     --------
     >>> import numpy as np
@@ -62,7 +66,14 @@ class Stumps(VoterSet):
                 )
         return ""
 
-    def fit(self, X: Any, y: NDArray[Any], classes: NDArray[Any], rng: np.random.Generator) -> "FittedStumps":
+    def fit(
+        self,
+        X: Any,
+        y: NDArray[Any],
+        classes: NDArray[Any],
+        rng: np.random.Generator,
+        entities: NDArray[np.intp] | None = None,
+    ) -> "FittedStumps":
         if not 1 <= self.n_thresholds <= 255:
             raise ValueError(f"n_thresholds must lie between 1 and 255; got {self.n_thresholds}.")
         if self.ranges is None:

@@ -6,13 +6,18 @@ from importlib import resources
 from typing import Any
 
 from certivote.certificate import Certificate
-from certivote.present._cautions import cautions
+from certivote.present._candidates import candidate_lines, candidates_note
+from certivote.present._cautions import cautions, other_remarks, sentence
 from certivote.present._plain import plain_text, printable
+from certivote.present._promise import promise, unchecked
 from certivote.present._provenance import provenance_facts
-from certivote.present._wording import majority, percent_up, promise
-from certivote.present.report import _contents as contents
-from certivote.present.report._contents import TestRows
-from certivote.theory.methods import METHODS
+from certivote.present._subject import is_given, is_one_model, method_of
+from certivote.present._wording import cases, drift_text, majority, percent_up
+from certivote.present.report._bars import at_a_glance, origin
+from certivote.present.report._curves import data_needed, delta_curve
+from certivote.present.report._premises import premises
+from certivote.present.report._tables import by_class, weights
+from certivote.present.report._test_rows import TestRows, comparison_note
 
 __all__ = ["write_report"]
 
@@ -56,40 +61,40 @@ def _render(certificate: Certificate, title: str, command: str, test: TestRows |
     digest = hashlib.sha256(certificate.to_json().encode()).hexdigest()
     certificate = printable(certificate)
     part = certificate.deployed_part
-    glance, glance_axis = contents.at_a_glance(certificate, test)
-    origin, origin_axis = contents.origin(certificate)
-    delta_curve, lookup = contents.delta_curve(certificate)
-    data_curve, data_place, targets, floor = contents.data_needed(certificate)
-    heights, shares, each = contents.weights(certificate)
+    glance, glance_axis = at_a_glance(certificate, test)
+    steps, steps_axis = origin(certificate)
+    curve, lookup = delta_curve(certificate)
     given: dict[str, Any] = {
         "c": certificate,
         "part": part,
         "title": plain_text(title),
         "promise": promise(certificate),
+        "unchecked": unchecked(certificate),
         "cautions": cautions(certificate),
+        "one_model": is_one_model(certificate),
+        "given": is_given(certificate),
+        "cases": cases(part),
         "provenance": provenance_facts(certificate, whole=True),
-        "remarks": contents.remarks(certificate),
+        "remarks": [sentence(text) for text in other_remarks(certificate)],
         "bound": percent_up(min(certificate.bound, 1.0)),
         "confidence": f"{100 * (1 - certificate.delta):g} %",
-        "random": METHODS[certificate.method].predictor.is_random,
+        "random": method_of(certificate).predictor.is_random,
         "glance": glance,
         "glance_axis": glance_axis,
+        "drifts": [drift_text(drift) for drift in part.drift],
         "majority": majority(part) if part.majority_class else "",
         "test_used": test is not None and not test.is_test,
-        "test_note": None if test is None else contents.comparison_note(certificate, test),
-        "origin": origin,
-        "origin_axis": origin_axis,
-        "delta_curve": delta_curve,
+        "test_note": None if test is None else comparison_note(certificate, test),
+        "candidates": candidate_lines(certificate),
+        "candidates_note": sentence(candidates_note(certificate)),
+        "origin": steps,
+        "origin_axis": steps_axis,
+        "delta_curve": curve,
         "lookup": lookup,
-        "data_curve": data_curve,
-        "data_place": data_place,
-        "targets": targets,
-        "floor": floor,
-        "heights": heights,
-        "shares": shares,
-        "each": each,
-        "classes": contents.by_class(certificate, test),
-        "premises": contents.premises(certificate),
+        "growth": data_needed(certificate),
+        "weights": None if is_one_model(certificate) else weights(certificate),
+        "classes": by_class(certificate, test),
+        "premises": premises(certificate),
         "commands": [plain_text(line).split(" ") for line in command.splitlines()],
         "digest": digest,
         "style": Markup(_file("style.css")),

@@ -107,11 +107,14 @@ class Family(ABC):
         """Gradients of :meth:`log_ratio` in the parameters and in the point."""
         raise NotImplementedError
 
-    def expected_risk(self, votes: Votes, labels: Labels, loss: Loss) -> SmoothRisk:
-        """Risk of a vote drawn with given parameters, in the mean over the draw, to train on."""
+    def expected_risk(self, votes: Votes, labels: Labels, loss: Loss, shares: Array | None = None) -> SmoothRisk:
+        """Risk of a vote drawn with given parameters, in the mean over the draw, to train on.
+
+        ``shares`` are what each row counts for, where rows belong to entities.
+        """
         raise NotImplementedError
 
-    def exact_risk(self, votes: Votes, labels: Labels, parameters: Array) -> float:
+    def exact_risk(self, votes: Votes, labels: Labels, parameters: Array, shares: Array | None = None) -> float:
         """The same for the half-weight loss, exactly and rounded up; for families that are :attr:`exact`."""
         raise NotImplementedError
 

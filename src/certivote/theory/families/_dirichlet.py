@@ -8,6 +8,7 @@ import numpy as np
 
 from certivote.maths import dirichlet
 from certivote.maths.beta_tail import half_tail
+from certivote.theory.entities import mean_of
 from certivote.theory.families._base import Array, Draw, Family, Starts
 from certivote.theory.risks import Labels, Loss, SmoothRisk, dirichlet_risk
 from certivote.votes import Votes
@@ -58,14 +59,14 @@ class Dirichlet(Family):
     def log_ratio_gradients(self, parameters: Array, prior: Array, point: Array) -> tuple[Array, Array]:
         return dirichlet.log_ratio_gradient(parameters, point), parameters - prior
 
-    def expected_risk(self, votes: Votes, labels: Labels, loss: Loss) -> SmoothRisk:
-        return dirichlet_risk(votes, labels, loss)
+    def expected_risk(self, votes: Votes, labels: Labels, loss: Loss, shares: Array | None = None) -> SmoothRisk:
+        return dirichlet_risk(votes, labels, loss, shares)
 
-    def exact_risk(self, votes: Votes, labels: Labels, parameters: Array) -> float:
+    def exact_risk(self, votes: Votes, labels: Labels, parameters: Array, shares: Array | None = None) -> float:
         """The mean of ``I_{1/2}(A - b_i, b_i)``, ``b_i`` the sum of the parameters of the voters wrong at ``i``."""
         total = math.fsum(parameters)
         wrong = np.clip(votes.against(labels).forward(parameters), 0.0, total)
-        return min(float(half_tail(wrong, total).mean()) * (1 + 1e-12) + 1e-12, 1.0)
+        return min(mean_of(half_tail(wrong, total), shares) * (1 + 1e-12) + 1e-12, 1.0)
 
     def draw(self, parameters: Array, rng: np.random.Generator) -> Draw:
         log_weights, *noise = dirichlet.draw(parameters, rng)

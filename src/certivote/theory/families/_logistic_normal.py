@@ -7,6 +7,7 @@ import numpy as np
 from scipy import special
 
 from certivote.maths import gaussian
+from certivote.theory.entities import mean_of, mean_slope, spread
 from certivote.theory.families._base import Array, Draw, Family, Starts
 from certivote.theory.families._dirichlet import LOG_LIMIT, dirichlet_starts
 from certivote.theory.risks import Labels, Loss, SmoothRisk, own_and_rival
@@ -94,11 +95,11 @@ class LogisticNormal(Family):
     def log_ratio_gradients(self, parameters: Array, prior: Array, point: Array) -> tuple[Array, Array]:
         return gaussian.log_ratio_gradients(parameters, prior, point)
 
-    def expected_risk(self, votes: Votes, labels: Labels, loss: Loss) -> SmoothRisk:
+    def expected_risk(self, votes: Votes, labels: Labels, loss: Loss, shares: Array | None = None) -> SmoothRisk:
         """The label's weight against its strongest rival's, or all others', each taken for log-normal."""
         if loss == "half-weight" or votes.n_classes == 2:
-            return _half_weight(votes.against(labels))
-        return _plurality(votes.by_class(), labels)
+            return _half_weight(votes.against(labels), shares)
+        return _plurality(votes.by_class(), labels, shares)
 
     def draw(self, parameters: Array, rng: np.random.Generator) -> Draw:
         point, normals = gaussian.draw(parameters, rng)
@@ -134,25 +135,24 @@ class LogisticNormal(Family):
             return np.log(np.concatenate(masses))
 
 
-def _half_weight(wrong_masses: LinearMap) -> SmoothRisk:
+def _half_weight(wrong_masses: LinearMap, shares: Array | None) -> SmoothRisk:
     def risk(parameters: Array) -> tuple[float, Array]:
         moments = gaussian.lognormal_moments(parameters)[:2]
         # Sums over tables are off by rounding errors, which must not make a variance negative.
         wrong = [np.clip(wrong_masses.forward(moment), 0.0, moment.sum()) for moment in moments]
         right = [moment.sum() - part for moment, part in zip(moments, wrong, strict=True)]
         value, *slopes = gaussian.rival_probability(right[0], right[1], wrong[0], wrong[1])
-        n = len(value)
         in_moments = [
-            wrong_masses.adjoint((of_wrong - of_right) / n) + of_right.sum() / n
+            wrong_masses.adjoint(spread(of_wrong - of_right, shares)) + mean_slope(of_right, shares)
             for of_right, of_wrong in zip(slopes[:2], slopes[2:], strict=True)
         ]
-        return float(value.mean()), gaussian.lognormal_pull_back(parameters, *moments, *in_moments)
+        return mean_of(value, shares), gaussian.lognormal_pull_back(parameters, *moments, *in_moments)
 
     return risk
 
 
-def _plurality(class_masses: LinearMap, labels: Labels) -> SmoothRisk:
-    n, rows = len(labels), np.arange(len(labels))
+def _plurality(class_masses: LinearMap, labels: Labels, shares: Array | None) -> SmoothRisk:
+    rows = np.arange(len(labels))
 
     def risk(parameters: Array) -> tuple[float, Array]:
         moments = gaussian.lognormal_moments(parameters)[:2]
@@ -162,8 +162,8 @@ def _plurality(class_masses: LinearMap, labels: Labels) -> SmoothRisk:
         in_moments = []
         for of_own, of_rival in zip(slopes[:2], slopes[2:], strict=True):
             gradient = np.zeros_like(mean)
-            gradient[rows, rival], gradient[rows, labels] = of_rival / n, of_own / n
+            gradient[rows, rival], gradient[rows, labels] = spread(of_rival, shares), spread(of_own, shares)
             in_moments.append(class_masses.adjoint(gradient))
-        return float(value.mean()), gaussian.lognormal_pull_back(parameters, *moments, *in_moments)
+        return mean_of(value, shares), gaussian.lognormal_pull_back(parameters, *moments, *in_moments)
 
     return risk

@@ -1,0 +1,153 @@
+"""Certificates of models that were given: what their records say of the table that the answers came from."""
+
+import json
+import shlex
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from certivote.certificate import Certificate, used_rows
+from certivote.cli._shared import fail
+from certivote.io import Table, TableFile, column_names, read_predictions, same_labels
+
+__all__ = [
+    "GivenModels",
+    "RecordedColumns",
+    "as_test",
+    "common_columns",
+    "given_models",
+    "recorded_columns",
+    "rows_of_answers",
+    "verify_command",
+]
+
+_MODEL_FILE = ".certivote"
+
+
+@dataclass(frozen=True)
+class GivenModels:
+    """The models that a certificate is about.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Of the models; where their answers came from a table, of its columns.
+    only_answers : bool
+        Whether nothing but the answers was known.
+    """
+
+    names: tuple[str, ...]
+    only_answers: bool
+
+
+def given_models(certificate: Certificate) -> GivenModels | None:
+    """The models that were given; None if the certificate is of a vote that was fitted."""
+    parameters = dict(certificate.provenance.parameters)
+    with suppress(KeyError, ValueError, RecursionError):
+        names, only = json.loads(parameters["models"]), json.loads(parameters["answers_only"])
+        if isinstance(names, list) and names and all(isinstance(name, str) for name in names):
+            return GivenModels(tuple(names), only is True)
+    return None
+
+
+@dataclass(frozen=True)
+class RecordedColumns:
+    """Columns of a table by what they are for."""
+
+    truth: str
+    group: str | None
+    time: str | None
+
+
+def recorded_columns(
+    certificate: Certificate, file: TableFile, truth: str | None, group: str | None, time: str | None
+) -> RecordedColumns:
+    """The columns that were asked for, or else those that the certificate names, where the table has them."""
+    names = column_names(file)
+    truth = truth or certificate.provenance.target
+    if not truth:
+        fail("--target: the certificate does not name the column of the true classes; give it.")
+    if group is None and time is None:
+        group, time = (name if name and name in names else None for name in (certificate.groups, certificate.order))
+    return RecordedColumns(truth, group, time)
+
+
+def rows_of_answers(
+    certificate: Certificate, given: GivenModels, file: TableFile, columns: RecordedColumns, predicted: list[str] | None
+) -> Table:
+    """True classes and answers as certified, by the names of the models; features if the record is about them.
+
+    Where no columns of answers are named, those that are called as the models are.
+    """
+    names = column_names(file)
+    absent = [name for name in given.names if name not in names]
+    if not predicted and absent:
+        fail(f"--predicted: {file} has no column {absent[0]!r:.80}; name the column with the answers of that model.")
+    chosen = predicted or list(given.names)
+    if len(chosen) != len(given.names):
+        fail(
+            f"--predicted: {len(chosen)} {'column is' if len(chosen) == 1 else 'columns are'} given, and the "
+            f"certificate is about {len(given.names)} models; name a column for each, in this order: "
+            f"{', '.join(given.names):.400}."
+        )
+    recorded = certificate.provenance
+    known = recorded.source and not given.only_answers and set(recorded.columns) <= set(names)
+    features = recorded.columns if known else ()
+    read = read_predictions(file, columns.truth, chosen, features, group=columns.group, time=columns.time)
+    return Table(
+        read.X if features else None,
+        read.y,
+        read.digest,
+        read.groups,
+        read.order,
+        {name: read.predicted[column] for name, column in zip(given.names, chosen, strict=True)},
+    )
+
+
+def as_test(certificate: Certificate, given: GivenModels, read: Table) -> dict[str, Any]:
+    """True classes and answers as the certificate calls them, and how many of the rows it was made from."""
+    answers = [series.tolist() for series in read.predicted.values()]
+    rows = np.array([[str(label) for label in row] for row in zip(*answers, strict=True)], dtype=object)
+    labels = np.array([str(label) for label in read.y], dtype=object)
+    used = (0, 0)
+    if given.only_answers or read.X is not None:
+        none, every = np.arange(0), np.arange(len(labels))
+        used = used_rows(certificate.deployed_part, none, every, rows if given.only_answers else read.X, labels)
+    names = same_labels({*labels, *rows.ravel()}, certificate.classes)
+    said = [[names[label] for label in column] for column in rows.T]
+    truth = [names[label] for label in labels]
+    return {"truth": truth, "answers": said[0] if len(said) == 1 else certificate.combine(said), "used": used}
+
+
+def common_columns(file: TableFile, training: TableFile, besides: Sequence[str | None]) -> list[str]:
+    """Columns that both files have, besides some."""
+    there = set(column_names(training)) - {"", *besides}
+    found = [name for name in column_names(file) if name in there]
+    if not found:
+        fail(
+            f"--training: {training} and {file} have no other column in common than those of classes, answers, groups "
+            "and times, so their rows cannot be compared."
+        )
+    return found
+
+
+def verify_command(certificate: Certificate, name: str) -> str:
+    """How to verify a certificate that is in a file of this name, with the options that its record tells."""
+    given = given_models(certificate)
+    words = ["certivote", "verify", name]
+    if given is None:
+        return shlex.join(words)
+    words += ["--data", certificate.provenance.source or "ROWS.csv"]
+    if certificate.provenance.target:
+        words += ["--truth", certificate.provenance.target]
+    if len(given.names) == 1 and Path(given.names[0]).suffix == _MODEL_FILE:
+        words += ["--model", given.names[0]]
+    elif certificate.provenance.source:
+        words += [word for model in given.names for word in ("--predicted", model)]
+    for option, column in (("--group", certificate.groups), ("--time", certificate.order)):
+        words += [option, column] if column else []
+    return shlex.join(words)

@@ -1,0 +1,70 @@
+"""Parquet files: columns of features, and others as text."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certivote.io._csv_tables import check_finite
+from certivote.io._decimal_marks import with_points
+from certivote.io._side_columns import SideColumn
+from certivote.io._table_files import TableError, TableFile
+from certivote.voters.text_columns import coded
+
+__all__ = ["parquet_file", "read_parquet"]
+
+
+def parquet_file(file: TableFile) -> Any:
+    """The file as pyarrow opens it."""
+    if file.text_options:
+        raise TableError(f"{file}: {file.text_options} is for CSV files, and this is a parquet file; leave it out.")
+    try:
+        import pyarrow.parquet
+    except ImportError as error:
+        raise TableError(f"{file}: parquet files need the package pyarrow: install certivote[parquet].") from error
+    return pyarrow.parquet.ParquetFile(file.path if file.content is None else pyarrow.BufferReader(file.content))
+
+
+def read_parquet(
+    file: TableFile, names: list[str], kept: Sequence[str], sides: Sequence[str]
+) -> tuple[dict[str, Any], dict[str, SideColumn]]:
+    """Columns of features, as numbers, dates or categories, and others as text."""
+    import pandas as pd
+
+    stored = parquet_file(file)
+    if not stored.metadata.num_rows:
+        raise TableError(f"{file}: there are no rows.")
+    written = dict(zip(names, stored.schema_arrow.names, strict=True))
+
+    def where(row: int) -> str:
+        return f"{file}, row {row + 1}"
+
+    def read(name: str) -> Any:
+        return stored.read([written[name]]).to_pandas(date_as_object=False).iloc[:, 0]
+
+    def as_text(name: str, column: Any, advice: str) -> tuple[NDArray[np.intp], list[str]]:
+        try:
+            return coded(column)
+        except TypeError:
+            kind = stored.schema_arrow.field(written[name]).type
+            raise TableError(
+                f"{file}: column {name!r} holds values of type {kind}, which are neither numbers nor text{advice}."
+            ) from None
+
+    columns: dict[str, Any] = {}
+    for name in kept:
+        column = read(name)
+        if column.dtype.kind in "iuf":
+            columns[name] = column.to_numpy(dtype=float)
+            check_finite(
+                columns[name],
+                name,
+                lambda row, column=column: (where(row), str(column.iloc[row])),  # type: ignore[misc]
+            )
+        elif column.dtype.kind == "M":
+            columns[name] = column
+        else:
+            codes, texts = as_text(name, column, f"; leave it out by --drop {name}")
+            columns[name] = pd.Categorical.from_codes(codes, with_points(file, name, texts))
+    return columns, {name: SideColumn(file, name, *as_text(name, read(name), ""), where) for name in sides}

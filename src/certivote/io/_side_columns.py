@@ -1,0 +1,149 @@
+"""Columns of a table that are no features: classes, what rows belong to, and when they were taken."""
+
+import re
+import unicodedata
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certivote.io._dates import moments
+from certivote.io._decimal_marks import with_points
+from certivote.io._table_files import TableError, TableFile
+
+__all__ = ["SideColumn", "as_value", "group_names", "target_labels", "times"]
+
+_CLASSES = 100
+"""Labels beyond which there must be two rows of each, on average."""
+_WHOLE = re.compile(r"[+-]?[0-9]+")
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+
+
+@dataclass(frozen=True)
+class SideColumn:
+    """A column as text.
+
+    Attributes
+    ----------
+    file : TableFile
+    name : str
+    codes : array of int
+        Of each row, the place of its text; -1 where it is missing.
+    texts : list of str
+        All different texts.
+    where : function of a row number
+        Where in the file that row is.
+    """
+
+    file: TableFile
+    name: str
+    codes: NDArray[np.integer]
+    texts: list[str]
+    where: Callable[[int], str]
+
+    def check_complete(self, what: str, advice: str = "") -> None:
+        """Refuse a missing value, and say where the first is."""
+        missing = np.flatnonzero(self.codes < 0)
+        if len(missing):
+            raise TableError(f"{self.where(int(missing[0]))}: {what} {self.name!r} is empty.{advice}")
+
+    def check_classes(self, what: str, advice: str) -> None:
+        """Refuse a column that has too many different values for classes."""
+        if len(self.texts) > max(_CLASSES, len(self.codes) / 2):
+            raise TableError(
+                f"{self.file}: {what} {self.name!r} has {len(self.texts):,} different values in {len(self.codes):,} "
+                f"rows; {advice}"
+            )
+
+    def where_first(self, text: str) -> str:
+        """Where in the file a text is first."""
+        return self.where(int(np.flatnonzero(self.codes == self.texts.index(text))[0]))
+
+    def replaced(self, values: Sequence[Any]) -> Any:
+        """The column as a pandas series, with other values in the place of its texts."""
+        import pandas as pd
+
+        kind = type(values[0])
+        plain = kind in (bool, int, float) and all(type(value) is kind for value in values)
+        table = np.array(values) if plain else np.array([*values, None], dtype=object)[:-1]
+        return pd.Series(table[self.codes], name=self.name)
+
+
+def target_labels(column: SideColumn) -> Any:
+    """The classes that a vote learns: texts, of which ``1`` and ``1.0`` are two."""
+    column.check_complete("the target", " Remove such rows only if they are missing at random.")
+    column.check_classes(
+        "the target",
+        "a vote chooses among classes. Is another column meant, or should numbers be cut into ranges first?",
+    )
+    return column.replaced(column.texts)
+
+
+def group_names(column: SideColumn) -> Any:
+    """What each row belongs to, as text.
+
+    Numbers are the same by value, if all are numbers. What may be one name in two spellings is refused or warned about:
+    rows of one entity under two names would count as independent.
+    """
+    column.check_complete("the group column")
+    texts = with_points(column.file, column.name, column.texts)
+    values = [as_value(text) for text in texts]
+    if not any(isinstance(value, str) for value in values):
+        return column.replaced([_number_name(value) for value in values])
+    twice = _alike(texts, ((text, value) for text, value in zip(texts, values, strict=True) if value != text))
+    if twice:
+        raise TableError(
+            f"{column.file}: the group column {column.name!r} holds {twice[0]!r} and {twice[1]!r}, which are one "
+            "number; write it in one way, so that no group has two names."
+        )
+    twice = _alike(texts, ((text, unicodedata.normalize("NFKC", text).casefold()) for text in texts))
+    if twice:
+        warnings.warn(
+            f"{column.file}: the group column {column.name!r} holds {twice[0]!r} and {twice[1]!r}, which count as two "
+            "groups; if they are one, write them in one way, or the certificate is void.",
+            stacklevel=2,
+        )
+    return column.replaced(texts)
+
+
+def times(column: SideColumn) -> Any:
+    """When each row was taken: numbers, or moments that are read from dates without a doubt."""
+    column.check_complete("the time column")
+    texts = with_points(column.file, column.name, column.texts)
+    values = [as_value(text) for text in texts]
+    if not any(isinstance(value, str) for value in values):
+        return column.replaced([float(value) for value in values])
+    import pandas as pd
+
+    read = moments(texts, f"{column.file}: the time column {column.name!r}")
+    return pd.Series(read[column.codes], name=column.name)
+
+
+def as_value(text: str) -> int | float | str:
+    """The number that a text is, as a spreadsheet would take it; otherwise the text.
+
+    Examples
+    --------
+    >>> as_value("07"), as_value("1.0"), as_value("1_0"), as_value("ill")
+    (7, 1.0, '1_0', 'ill')
+    """
+    if _WHOLE.fullmatch(text):
+        return int(text) if len(text) <= 18 else text
+    value = float(text) if _NUMBER.fullmatch(text) else np.inf
+    return value if np.isfinite(value) else text
+
+
+def _number_name(value: Any) -> str:
+    return str(int(value)) if float(value).is_integer() else str(value)
+
+
+def _alike(texts: Sequence[str], forms: Iterable[tuple[str, Any]]) -> tuple[str, str] | None:
+    """The first two texts that have the same form."""
+    seen: dict[Any, str] = {}
+    for text, form in forms:
+        if seen.setdefault(form, text) != text:
+            return seen[form], text
+    return None

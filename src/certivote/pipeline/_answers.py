@@ -1,0 +1,134 @@
+"""What given models say of given rows: their answers, checked, and matched with the true labels by value."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import column_or_1d
+
+from certivote.theory.predictors import RANDOM
+
+__all__ = ["ask", "checked_labels", "codes_of", "match", "named_models", "true_labels"]
+
+Labels = list[Any]
+
+
+def named_models(model: Any) -> dict[str, Any]:
+    """Models by name, whether one, a list, or a dictionary was given."""
+    if isinstance(model, Mapping):
+        models = {str(name): each for name, each in model.items()}
+    else:
+        several = model if isinstance(model, list | tuple) else [model]
+        models = {}
+        for each in several:
+            name = _name(each)
+            taken = sum(other == name or other.startswith(f"{name} (") for other in models)
+            models[f"{name} ({taken + 1})" if taken else name] = each
+    if not models:
+        raise ValueError("model is empty; give a fitted classifier, a function of rows that gives labels, or several.")
+    for name, each in models.items():
+        if isinstance(each, type) or not (callable(each) or callable(getattr(each, "predict", None))):
+            raise TypeError(
+                "model must be a fitted classifier with a predict method, or a function of rows that gives labels; "
+                f"got {name} = {each!r:.200}."
+            )
+        if getattr(getattr(each, "certificate_", None), "certified", "") == RANDOM.name:
+            raise ValueError(
+                f"{name} draws a new vote for every case: there is no one classifier to certify. Fit it with a method "
+                "that has one, such as dis-b."
+            )
+    return models
+
+
+def _name(model: Any) -> str:
+    """What to call a model that came without a name."""
+    own = getattr(model, "__name__", None) if not hasattr(model, "predict") else type(model).__name__
+    return own if isinstance(own, str) and own != "<lambda>" else "model"
+
+
+def ask(name: str, model: Any, X: Any, n_rows: int) -> Labels:
+    """One label for each row."""
+    predict = getattr(model, "predict", None)
+    return checked_labels(name, predict(X) if callable(predict) else model(X), n_rows)
+
+
+def checked_labels(name: str, given: Any, n_rows: int) -> Labels:
+    """One label for each row, as Python has it, none missing."""
+    labels = np.asarray(given)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    if labels.ndim != 1:
+        raise ValueError(
+            f"{name} must give one label for each row; got an array of shape {labels.shape}. If these are "
+            "probabilities, give a function that makes labels of them, such as "
+            "lambda X: labels[model.predict(X).argmax(axis=1)]."
+        )
+    if len(labels) != n_rows:
+        raise ValueError(f"{name} must give one label for each of the {n_rows:,} rows; got {len(labels):,}.")
+    values = labels.tolist()
+    missing = [i for i, value in enumerate(values) if value is None or value != value]
+    if missing:
+        raise ValueError(f"{name} has no label in {len(missing):,} rows, the first of them row {missing[0]}.")
+    if labels.dtype.kind == "f" and type_of_target(labels) == "continuous":
+        raise ValueError(
+            f"{name} must give labels; got numbers such as {values[0]!r}. If these are probabilities or scores, give a "
+            "function that makes labels of them, such as lambda X: (model.predict(X) > 0.5).astype(int)."
+        )
+    return values
+
+
+def match(truth: Labels, answers: Sequence[Labels], known: Sequence[Any], names: Sequence[str]) -> Labels:
+    """All classes in ascending order, as the truth writes them: labels are the same if they are equal (1, 1.0, True).
+
+    Parameters
+    ----------
+    truth : list
+        The true labels.
+    answers : sequence of lists
+        Those of each model.
+    known : sequence
+        Of each model, the labels that it says it can give, or an empty list.
+    names : sequence of str
+        Of the models.
+    """
+    true = set(truth)
+    for name, given, can_give in zip(names, answers, known, strict=True):
+        if not true & {*given, *can_give}:
+            texts = {str(label) for label in true} & {str(label) for label in given}
+            hint = " They are equal as text: convert one of the two, for instance by y.astype(str)." if texts else ""
+            raise ValueError(
+                f"{name} never gives a label that the rows have: it says {_few(given)}, and the rows have "
+                f"{_few(truth)}. Translate its answers by a function of rows that gives labels.{hint}"
+            )
+    labels: dict[Any, None] = dict.fromkeys(truth)
+    for given in (*answers, *known):
+        labels.update(dict.fromkeys(label for label in given if label not in labels))
+    if len(labels) < 2:
+        raise ValueError(f"All rows and all answers have the one label {truth[0]!r}: there is nothing to tell apart.")
+    try:
+        return sorted(labels)
+    except TypeError:  # text and numbers, of which no one comes first
+        return sorted(labels, key=lambda label: (type(label).__name__, str(label)))
+
+
+def true_labels(y: Any) -> Labels:
+    """The true labels, checked."""
+    labels = np.asarray(column_or_1d(y, warn=False))
+    if not len(labels):
+        raise ValueError("y is empty; a certificate needs rows with known labels.")
+    values = checked_labels("y", labels, len(labels))
+    check_classification_targets(labels)
+    return values
+
+
+def codes_of(labels: Labels, classes: Labels) -> NDArray[np.intp]:
+    """The places of labels among the classes."""
+    places = {label: place for place, label in enumerate(classes)}
+    return np.array([places[label] for label in labels], dtype=np.intp)
+
+
+def _few(labels: Labels) -> str:
+    distinct = list(dict.fromkeys(labels))
+    return ", ".join(f"{label!r:.40}" for label in distinct[:5]) + (", ..." if len(distinct) > 5 else "")

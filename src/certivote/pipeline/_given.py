@@ -1,0 +1,286 @@
+"""Certificates for what people already have: fitted models, or just their answers to rows that they have not seen."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils._param_validation import validate_parameter_constraints
+
+from certivote.certificate import Candidate, Certificate, part_digest, row_keys, used_rows
+from certivote.pipeline._answers import ask, checked_labels, codes_of, match, named_models, true_labels
+from certivote.pipeline._assumptions import assumptions
+from certivote.pipeline._certify import certify_votes
+from certivote.pipeline._hyper_priors import HyperPrior, given_hyper_priors, hyper_prior_words
+from certivote.pipeline._plan import PARAMETER_CONSTRAINTS, Plan, make_plan
+from certivote.pipeline._prepare import Prepared, PreparedPart
+from certivote.pipeline._provenance import Table
+from certivote.pipeline._seeds import entropy_of
+from certivote.pipeline._split import PartRows, count_duplicates
+from certivote.pipeline._unit_remarks import unit_remarks
+from certivote.pipeline._units import Units, make_units
+from certivote.theory.entities import Entities
+from certivote.theory.methods import GIVEN_MODEL
+from certivote.voters import FittedVoters
+from certivote.votes import build_votes
+
+__all__ = ["certify", "certify_predictions"]
+
+
+def certify(
+    model: Any,
+    X: Any,
+    y: ArrayLike,
+    delta: float = 0.05,
+    groups: ArrayLike | None = None,
+    *,
+    order: ArrayLike | None = None,
+    training: Any = None,
+    random_state: int = 0,
+) -> Certificate:
+    """Certify a model that is fitted already, on labelled rows that it has never seen.
+
+    The bound is that of Clopper and Pearson: nothing is paid for priors or for learning. It holds if these rows had no
+    part in training the model, in tuning it or in choosing its threshold, which nothing can check.
+
+    Parameters
+    ----------
+    model : classifier, function of rows that gives labels, or several of them
+        Anything fitted with a ``predict`` method that gives labels (scikit-learn, XGBoost, LightGBM, CatBoost, a
+        pipeline, a certivote model); or a function of ``X``, for models that give scores. A list or a dictionary of
+        several divides ``delta`` among them and a weighted vote of them, which is learned on these rows: the
+        certificate is about the one with the smallest bound, and ``candidates`` has the bounds of all, which hold
+        together.
+    X : rows
+        As the model takes them.
+    y : array-like
+        The true labels. Those of the model are matched with them by value.
+    delta : float in (0, 1), default=0.05
+        Probability with which the certificate may fail.
+    groups : array-like, optional
+        What each row belongs to, such as a patient: see :meth:`certivote.CertifiedVoteClassifier.fit`.
+    order : array-like, optional
+        When each row was taken: the certificate then says whether errors grew within these rows.
+    training : rows, optional
+        Those that the model was trained on, to count how many of ``X`` are among them.
+    random_state : int, default=0
+        Of the weights that are drawn for a vote of several models.
+
+    Returns
+    -------
+    Certificate
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> from sklearn.model_selection import train_test_split
+    >>> from certivote import certify
+    >>> X, X_new, y, y_new = train_test_split(*load_breast_cancer(return_X_y=True), random_state=0)
+    >>> certificate = certify(RandomForestClassifier(random_state=0).fit(X, y), X_new, y_new)
+    >>> certificate.deployed_part.errors, certificate.deployed_part.n, round(certificate.bound, 4)
+    (4, 143, 0.0627)
+    """
+    models, truth = named_models(model), true_labels(y)
+    _check_fresh(models, X, y)
+    answers = [ask(name, each, X, len(truth)) for name, each in models.items()]
+    known = [_known(each) for each in models.values()]
+    keys = _keys(X, len(truth), "X")
+    shown = None if training is None else _keys(training, None, "training")
+    columns = tuple(map(str, getattr(X, "columns", ())))
+    width = np.shape(X)[1] if len(np.shape(X)) == 2 else 1
+    rows = _Rows(truth, _name(y), keys, shown, columns, width, make_units(len(truth), groups, order), X)
+    return _certificate(dict(zip(models, answers, strict=True)), known, rows, delta, random_state)
+
+
+def certify_predictions(
+    y_true: ArrayLike,
+    y_pred: Any,
+    delta: float = 0.05,
+    groups: ArrayLike | None = None,
+    *,
+    order: ArrayLike | None = None,
+    random_state: int = 0,
+) -> Certificate:
+    """Certify a model by its answers to rows that it has never seen, wherever they come from.
+
+    Parameters
+    ----------
+    y_true : array-like
+        The true labels.
+    y_pred : array-like, or dictionary or data frame of several
+        The answers of the model; or, by name, of several models: see :func:`certify`.
+    delta, groups, order, random_state
+        As for :func:`certify`.
+
+    Returns
+    -------
+    Certificate
+
+    Examples
+    --------
+    >>> from certivote import certify_predictions
+    >>> certificate = certify_predictions(["ill", "well"] * 100, ["ill", "well"] * 99 + ["well", "well"])
+    >>> print(f"{certificate.bound:.4f}")
+    0.0235
+    """
+    truth = true_labels(y_true)
+    if isinstance(y_pred, Mapping) or hasattr(y_pred, "columns"):
+        columns = {str(name): y_pred[name] for name in y_pred}
+    else:
+        columns = {"model" if getattr(y_pred, "name", None) is None else str(y_pred.name): y_pred}
+    if not columns:
+        raise ValueError("y_pred is empty; give the answers of a model, or of several by name.")
+    answers = {name: checked_labels(name, given, len(truth)) for name, given in columns.items()}
+    table = np.array([[str(label) for label in row] for row in zip(*answers.values(), strict=True)], dtype=object)
+    units = make_units(len(truth), groups, order)
+    rows = _Rows(truth, _name(y_true), row_keys(table), None, tuple(answers), len(answers), units)
+    return _certificate(answers, [[]] * len(answers), rows, delta, random_state)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Rows:
+    """What is known of the rows besides the answers to them; ``X`` is None where there are only these."""
+
+    truth: list[Any]
+    target: str
+    keys: Sequence[bytes]
+    training: Sequence[bytes] | None
+    columns: tuple[str, ...]
+    n_columns: int
+    units: Units
+    X: Any = None
+
+    @property
+    def only_answers(self) -> bool:
+        return self.X is None
+
+    def remarks(self, entropy: tuple[int, ...]) -> tuple[str, ...]:
+        """What a table of rows shows about rows that belong together."""
+        table = self.X if hasattr(self.X, "iloc") or hasattr(self.X, "tocsr") else np.asarray(self.X)
+        if self.units.entities is None and len(np.shape(table)) != 2:
+            return ()
+        everything = PartRows(np.arange(0), np.arange(len(self.keys)))
+        return unit_remarks(self.units, everything, table, self.columns, entropy)
+
+    def duplicates(self) -> tuple[int, int]:
+        """Rows that equal an earlier one, and that equal a training row; answers alone do not tell."""
+        if self.only_answers:
+            return 0, 0
+        n, shown = len(self.keys), list(self.training or ())
+        return count_duplicates([*self.keys, *shown], PartRows(n + np.arange(len(shown)), np.arange(n)))
+
+    def digests(self) -> tuple[str, str]:
+        """Of these rows with their labels as text, and of the training rows."""
+        labels = np.array([str(label) for label in self.truth], dtype=object)
+        shown = self.training or ()
+        trained = part_digest(shown, np.array([""] * len(shown), dtype=object), np.arange(len(shown))) if shown else ""
+        return part_digest(self.keys, labels, np.arange(len(labels))), trained
+
+
+def _certificate(
+    answers: dict[str, list[Any]], known: Sequence[Any], rows: _Rows, delta: float, random_state: int
+) -> Certificate:
+    """The certificate of the best candidate."""
+    checks = {name: PARAMETER_CONSTRAINTS[name] for name in ("delta", "random_state")}
+    validate_parameter_constraints(checks, {"delta": delta, "random_state": random_state}, "certify")
+    classes = match(rows.truth, list(answers.values()), known, list(answers))
+    labels = codes_of(rows.truth, classes)
+    codes = np.stack([codes_of(given, classes) for given in answers.values()], axis=1)
+    n_candidates = len(answers) + (len(answers) > 1)
+    given = {"models": list(answers), "delta": delta, "answers_only": rows.only_answers}
+    usual = make_plan(split="none", delta=delta, random_state=random_state)
+    plan = dataclasses.replace(usual, n_candidates=n_candidates, given=given)
+    alone = dataclasses.replace(plan, method=GIVEN_MODEL, family=GIVEN_MODEL.family)
+
+    def certified(plan: Plan, voting: NDArray[np.intp]) -> Certificate:
+        prepared = _prepared(plan, voting, labels, classes, rows)
+        found = certify_votes(plan, prepared).certificate
+        parts = tuple(dataclasses.replace(part, training_rows=len(rows.training or ())) for part in found.parts)
+        told = assumptions(rows.units, plan.method.predictor, given=True)
+        return dataclasses.replace(found, parts=parts, assumptions=told)
+
+    each = [certified(alone, codes[:, [j]]) for j in range(len(answers))]
+    best = min(range(len(each)), key=lambda j: each[j].bound)
+    chosen: int | None = best
+    certificate = each[best]
+    if len(each) == 1:
+        return certificate
+    vote = certified(plan, codes)
+    if vote.bound < certificate.bound:
+        certificate, chosen = vote, None
+    candidates = [
+        Candidate(name, own.deployed_part.errors or 0, own.deployed_part.losses, own.bound, j == chosen)
+        for j, (name, own) in enumerate(zip(answers, each, strict=True))
+    ]
+    return dataclasses.replace(certificate, candidates=tuple(candidates))
+
+
+def _prepared(
+    plan: Plan, codes: NDArray[np.intp], labels: NDArray[np.intp], classes: list[Any], rows: _Rows
+) -> Prepared:
+    """What the pipeline would have made of voters that are given."""
+    units, everything = rows.units, np.arange(len(labels))
+    learns, entropy = plan.method.predictor.learns, entropy_of(plan.random_state)
+    part = PreparedPart(
+        rows=PartRows(np.arange(0), everything),
+        voters=cast(FittedVoters, None),  # their votes are here, and nobody asks for others
+        votes=build_votes(codes=codes, n_classes=len(classes)),
+        labels=labels,
+        training_labels=labels[:0],
+        entities=None if units.entities is None else Entities(units.entities),
+        times=units.times,
+        hyper_priors=given_hyper_priors(plan.prior, codes.shape[1]) if learns else (HyperPrior(np.ones(1)),),
+        duplicates=rows.duplicates(),
+        digests=rows.digests(),
+        remarks=rows.remarks(entropy),
+        probe=None,
+    )
+    counts = tuple(np.bincount(labels, minlength=len(classes)).tolist())
+    return Prepared(
+        classes=np.array([str(label) for label in classes], dtype=object),
+        parts=(part,),
+        provisos=(),
+        hyper_prior=hyper_prior_words(plan.prior) if learns else "none: the model was given",
+        choices=(),
+        entropy=entropy,
+        table=Table(rows.target, rows.columns, rows.n_columns, counts),
+        units=units,
+    )
+
+
+def _check_fresh(models: dict[str, Any], X: Any, y: ArrayLike) -> None:
+    """Refuse rows that a certivote model was made from."""
+    for name, model in models.items():
+        if not hasattr(model, "certificate_") or not hasattr(model, "part_"):
+            continue
+        part = model.part_
+        trained, certified = used_rows(
+            model.certificate_.deployed_part, part.train, part.certify, *model.check_rows(X, y)
+        )
+        if trained or certified:
+            raise ValueError(
+                f"X has rows that {name} was made from: {trained:,} trained its voters and {certified:,} certified it. "
+                "Its own certificate is about these; another needs rows that it has never seen."
+            )
+
+
+def _known(model: Any) -> list[Any]:
+    """The labels that a model says it can give."""
+    classes = getattr(model, "classes_", None)
+    found = np.asarray([] if classes is None else classes)
+    return list(found.tolist()) if found.ndim == 1 else []
+
+
+def _keys(X: Any, n_rows: int | None, name: str) -> list[bytes]:
+    """A digest of each row."""
+    rows = X if hasattr(X, "iloc") or hasattr(X, "tocsr") else np.asarray(X)
+    if not np.shape(rows) or (n_rows is not None and np.shape(rows)[0] != n_rows):
+        raise ValueError(f"{name} must have one row for each of the {n_rows:,} labels; got shape {np.shape(rows)}.")
+    return row_keys(rows)
+
+
+def _name(y: Any) -> str:
+    name = getattr(y, "name", None)
+    return "" if name is None else str(name)

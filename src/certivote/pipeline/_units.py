@@ -1,0 +1,143 @@
+"""What the rows come in: entities that must not be divided, or an order in time."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+from sklearn.utils.validation import check_consistent_length, column_or_1d
+
+from certivote.certificate import Drift
+
+__all__ = ["Units", "drift_of", "make_units"]
+
+Codes = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Units:
+    """How rows may be divided into parts.
+
+    Attributes
+    ----------
+    entities : array of int or None
+        Of each row, the number of its entity; None if every row is by itself. They are numbered in the order of the
+        SHA-256 of their names as text, in which bets are placed: nobody chooses it, and it does not depend on the order
+        of the rows, on a seed, on labels or on votes.
+    times : array or None
+        What puts the rows in their order in time, if they have one.
+    groups, order : str
+        What they are called in a certificate; empty if there are none.
+    """
+
+    entities: Codes | None = None
+    times: NDArray[Any] | None = None
+    groups: str = ""
+    order: str = ""
+
+    @property
+    def _count(self) -> int:
+        return 0 if self.entities is None else int(self.entities.max()) + 1
+
+    def arranged(self, n_rows: int, rng: np.random.Generator) -> Codes:
+        """The numbers of all entities, or rows, from the first that trains to the last that certifies.
+
+        At random, or, of rows with an order in time, the earliest first and those of one moment as they come.
+        """
+        if self.times is not None:
+            return np.argsort(self.times, kind="stable")
+        return rng.permutation(n_rows if self.entities is None else self._count)
+
+    def rows_of(self, units: Codes) -> Codes:
+        """The row numbers of some entities, ascending; rows that are by themselves stay as they come."""
+        if self.entities is None:
+            return units
+        wanted = np.zeros(self._count, dtype=bool)
+        wanted[units] = True
+        return np.flatnonzero(wanted[self.entities])
+
+    def places(self, units: Codes) -> Codes:
+        """Of each entity, by its number, its place among some of them."""
+        places = np.zeros(self._count, dtype=np.intp)
+        places[units] = np.arange(len(units))
+        return places
+
+
+def make_units(n_rows: int, groups: ArrayLike | None, order: ArrayLike | None) -> Units:
+    """Check the arguments ``groups`` and ``order``, and number the entities.
+
+    Examples
+    --------
+    >>> make_units(4, groups=["ann", "bob", "ann", "eve"], order=None).entities.tolist()
+    [2, 1, 2, 0]
+    """
+    if groups is not None and order is not None:
+        raise ValueError(
+            "groups and order cannot be used together: entities are divided among the parts at random, rows with an "
+            "order in time by their time. Give groups if new entities will come, order if later times will."
+        )
+    if groups is not None:
+        names = _names(_checked(groups, n_rows, "groups"))
+        if len(set(names)) < 2:
+            raise ValueError(f"groups must name at least two entities; all {n_rows:,} rows are of {names[0]!r:.80}.")
+        ordered = sorted(set(names), key=lambda name: hashlib.sha256(name.encode()).digest())
+        numbers = {name: number for number, name in enumerate(ordered)}
+        return Units(entities=np.array([numbers[name] for name in names]), groups=_name(groups, "groups"))
+    if order is not None:
+        times = _checked(order, n_rows, "order")
+        if times.dtype.kind not in "biufMm":
+            raise ValueError(
+                "order must hold numbers or dates, which say when each row was taken; got values such as "
+                f"{times.tolist()[0]!r:.80}. Text with dates becomes dates by pandas.to_datetime."
+            )
+        if len(np.unique(times)) < 2:
+            raise ValueError(f"order must tell earlier rows from later ones; all {n_rows:,} values are equal.")
+        return Units(times=times, order=_name(order, "order"))
+    return Units()
+
+
+def _name(given: Any, unnamed: str) -> str:
+    """The name of a column, or a word for one that has none."""
+    name = getattr(given, "name", None)
+    if getattr(given, "ndim", 1) == 2 and hasattr(given, "columns"):
+        name = given.columns[0]
+    return unnamed if name is None or not str(name) else str(name)
+
+
+def drift_of(wrong: NDArray[np.bool_], times: NDArray[Any]) -> Drift:
+    """Fisher's exact test of whether the later half of the rows has another share of errors than the earlier half.
+
+    Examples
+    --------
+    >>> wrong = np.array([False] * 10 + [True] * 6 + [False] * 4)
+    >>> drift = drift_of(wrong, np.arange(20))
+    >>> drift.early_errors, drift.late_errors, round(drift.p_value, 4)
+    (0, 6, 0.0108)
+    """
+    ordered = wrong[np.argsort(times, kind="stable")]
+    half = len(ordered) // 2
+    early, late = int(np.count_nonzero(ordered[:half])), int(np.count_nonzero(ordered[half:]))
+    table = [[early, half - early], [late, len(ordered) - half - late]]
+    return Drift(half, early, len(ordered) - half, late, float(min(stats.fisher_exact(table).pvalue, 1.0)))
+
+
+def _checked(given: ArrayLike, n_rows: int, name: str) -> NDArray[Any]:
+    """One value per row, none of them missing."""
+    values = np.asarray(column_or_1d(given, warn=False))
+    check_consistent_length(values, np.empty(n_rows))
+    missing = [i for i, value in enumerate(values.tolist()) if value is None or value != value]
+    if missing:
+        raise ValueError(
+            f"{name} must have a value for every row; {len(missing):,} are missing, the first in row {missing[0]}."
+        )
+    return values
+
+
+def _names(values: NDArray[Any]) -> Sequence[str]:
+    """Entities by their names as text: 7, 7.0 and "7" are one."""
+    return [
+        str(int(value)) if isinstance(value, float) and value.is_integer() else str(value) for value in values.tolist()
+    ]

@@ -1,0 +1,58 @@
+"""Several models that were certified on the same rows: one line for each, and the one that was chosen."""
+
+import math
+from dataclasses import dataclass
+
+from certivote.certificate import Certificate
+from certivote.present._subject import is_one_model
+from certivote.present._wording import counted, percent_up
+
+__all__ = ["CandidateLine", "candidate_lines", "candidates_note", "candidates_text"]
+
+
+@dataclass(frozen=True)
+class CandidateLine:
+    """One of them: its name, what was seen of it, its bound, and whether the certificate is about it."""
+
+    name: str
+    seen: str
+    bound: str
+    chosen: bool
+
+
+def candidate_lines(certificate: Certificate) -> list[CandidateLine]:
+    """All models in the order given, and the vote of them if the certificate is about that; none if one was given."""
+    part = certificate.deployed_part
+
+    def line(name: str, errors: int, losses: tuple[float, ...], bound: float, chosen: bool) -> CandidateLine:
+        rows = f"{errors:,} of {counted(part.n, 'row')}"
+        seen = f"{rows} ({errors / part.n:.2%})"
+        if losses:
+            mean = math.fsum(losses) / len(losses)
+            seen = f"{mean:.2%} in the mean over entities ({rows})"
+        return CandidateLine(name, seen, percent_up(min(bound, 1.0)), chosen)
+
+    found = [line(each.name, each.errors, each.losses, each.bound, each.chosen) for each in certificate.candidates]
+    if found and not is_one_model(certificate):
+        found.append(line("weighted vote of them", part.errors or 0, part.losses, certificate.bound, True))
+    return found
+
+
+def candidates_text(certificate: Certificate) -> list[str]:
+    """The same as lines of text, the chosen one marked."""
+    return [
+        f"{line.name}: at most {line.bound}, wrong on {line.seen}{', which this certificate is about' * line.chosen}"
+        for line in candidate_lines(certificate)
+    ]
+
+
+def candidates_note(certificate: Certificate) -> str:
+    """What may be done with all these bounds."""
+    n = len(certificate.candidates)
+    together = (
+        f"these bounds hold together, with delta = {certificate.delta:g} divided among {n} models and a weighted vote "
+        "of them, so any may be chosen"
+    )
+    if is_one_model(certificate):
+        return f"{together}; the bound of the vote was not smaller"
+    return together

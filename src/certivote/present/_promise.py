@@ -1,0 +1,63 @@
+"""The promise of a certificate in plain words, and what was not checked of it."""
+
+from certivote.certificate import Certificate
+from certivote.present._subject import is_given, is_one_model, method_of
+from certivote.present._wording import percent_up
+
+__all__ = ["promise", "unchecked"]
+
+
+def promise(certificate: Certificate) -> str:
+    """What is promised, in plain words."""
+    confidence = f"{100 * (1 - certificate.delta):g} %"
+    bound = percent_up(certificate.bound)
+    if certificate.vacuous:
+        return (
+            f"This certificate promises nothing: with {confidence} confidence the error is only known to be at "
+            f"most {bound}."
+        )
+    who, how = _who_and_how(certificate)
+    sentences = [f"With {confidence} confidence, {who} is wrong on at most {bound} of {_cases(certificate)}."]
+    if certificate.groups:
+        sentences.append(
+            f"Rows with the same '{certificate.groups}' are one entity, and every entity counts the same, however many "
+            "rows it has."
+        )
+    if certificate.order:
+        sentences.append(
+            f"That is the time of the certified part, by '{certificate.order}'; nothing is promised about later times."
+        )
+    return " ".join([*sentences, *filter(None, [how])])
+
+
+def unchecked(certificate: Certificate) -> str:
+    """What the promise rests on although nobody can check it, to stand beside it; empty where voters were trained."""
+    if not is_given(certificate):
+        return ""
+    what = ("the model", "it", "its threshold") if is_one_model(certificate) else ("the models", "them", "thresholds")
+    return (
+        f"that the certification rows had no part in training {what[0]}, in tuning {what[1]} or in choosing {what[2]}. "
+        "Nothing in the data can show it. If they had, the promise is void."
+    )
+
+
+def _who_and_how(certificate: Certificate) -> tuple[str, str]:
+    """The subject of the promise, and a sentence on what kind of classifier it is."""
+    predictor = method_of(certificate).predictor
+    if is_one_model(certificate):
+        return predictor.who, ""  # nobody knows what it does to answer
+    if certificate.candidates:
+        models = f"{len(certificate.candidates)} models"
+        return f"this vote of {models}", f"The weights of the {models} were drawn once and are fixed."
+    return predictor.who, predictor.how
+
+
+def _cases(certificate: Certificate) -> str:
+    if certificate.groups:
+        return (
+            "cases, where a case is a random row of a new entity from the same source as the entities that it was "
+            "certified on"
+        )
+    if certificate.order:
+        return "cases that come from the same source and the same time as the rows that it was certified on"
+    return "new cases that come from the same source as the data it was certified on"

@@ -1,0 +1,60 @@
+"""What pictures of the report are made of: bars, curves, axes, and figures on them."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+__all__ = ["Bar", "Curve", "axis", "plain_percent", "small"]
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A labelled length from ``start`` to ``end``, as shares of the axis."""
+
+    name: str
+    figure: str
+    note: str
+    kind: str
+    start: float
+    end: float
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Points as shares of both axes, with the labels of the axes: (share, text)."""
+
+    points: tuple[tuple[float, float], ...]
+    across: tuple[tuple[float, str], ...]
+    up: tuple[tuple[float, str], ...]
+
+    @property
+    def path(self) -> str:
+        """The curve in an SVG view box of 1000 by 1000."""
+        return "M" + "L".join(f"{1000 * x:.1f} {1000 * (1 - y):.1f}" for x, y in self.points)
+
+
+def plain_percent(value: float, places: int = 2) -> str:
+    """A rate that was observed."""
+    return f"{100 * value:.{places}f} %"
+
+
+_ENDS = {1.0: 4, 1.5: 3, 2.0: 4, 3.0: 3, 4.0: 4, 5.0: 5, 6.0: 3, 8.0: 4, 10.0: 4}
+"""Round ends of an axis, up to powers of ten, and into how many parts each is divided."""
+
+
+def axis(values: Iterable[float]) -> tuple[float, tuple[tuple[float, str], ...]]:
+    """The end of an axis of probabilities for these values, at most 1, and its ticks."""
+    top = min(max(*values, 1e-6), 1.0)
+    unit = 10.0 ** math.floor(math.log10(top))
+    end = next(end for end in _ENDS if end * unit >= top * (1 - 1e-9))
+    parts = _ENDS[end]
+    return end * unit, tuple((k / parts, f"{100 * end * unit * k / parts:.3g} %") for k in range(parts + 1))
+
+
+def small(value: float) -> str:
+    """A probability, by a power of ten where it is small."""
+    if value >= 1e-3:
+        return f"{value:.2g}"
+    digits, power = f"{value:.1e}".split("e")
+    raised = str(int(power)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return f"10{raised}" if digits == "1.0" else f"{digits}·10{raised}"

@@ -1,0 +1,114 @@
+"""The answers of models that were given, and the true labels: matched by value, as codes among the classes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from certivote.certificate import Certificate
+from certivote.verify._simulation import Labels
+
+__all__ = ["Answers", "asked", "listed", "read_answers"]
+
+
+@dataclass(frozen=True)
+class Answers:
+    """Codes of true labels and answers.
+
+    Attributes
+    ----------
+    labels : array of int
+    codes : array of int of shape (n_rows, n_models)
+        The models in the order of the certificate.
+    truth : list of str
+        The true labels as text.
+    tables : list of lists of str
+        The answers to each row as text.
+    absent : tuple of str
+        Classes of the certificate that neither rows nor answers have.
+    """
+
+    labels: Labels
+    codes: Labels
+    truth: list[str]
+    tables: list[list[str]]
+    absent: tuple[str, ...]
+
+
+def listed(given: Any) -> tuple[list[Any], list[str]]:
+    """Models or answers one by one, and their names where they came with some."""
+    if isinstance(given, Mapping) or hasattr(given, "columns"):
+        return [given[name] for name in given], [str(name) for name in given]
+    if _is_model(given):
+        return [given], []
+    if isinstance(given, list | tuple) and given and all(_is_model(each) or np.ndim(each) >= 1 for each in given):
+        return list(given), []
+    values = np.asarray(given)
+    if values.ndim == 2:
+        return [values[:, column] for column in range(values.shape[1])], []
+    name = getattr(given, "name", None)
+    return [given], [] if name is None else [str(name)]
+
+
+def _is_model(given: Any) -> bool:
+    return hasattr(given, "predict") or callable(given)
+
+
+def asked(model: Any, X: Any) -> Any:
+    """What a model says of rows."""
+    predict = getattr(model, "predict", None)
+    return predict(X) if callable(predict) else model(X)
+
+
+def read_answers(c: Certificate, y: Any, answers: list[Any]) -> Answers:
+    """Codes of labels and answers among the certificate's classes.
+
+    Labels are the same if they are equal as values (1, 1.0 and True are), and are called as the rows write them.
+
+    Raises
+    ------
+    ValueError
+        If there is not one label for each row, or it is none of the classes.
+    """
+    truth = _labels(y, None, "y")
+    columns = [_labels(given, len(truth), "answers") for given in answers]
+    written: dict[Any, str] = {}
+    for label in truth + [label for column in columns for label in column]:
+        written.setdefault(label, str(label))
+    places = {name: place for place, name in enumerate(c.classes)}
+    unknown = [text for text in written.values() if text not in places]
+    if unknown:
+        raise ValueError(f"the class {unknown[0]:.80} is none of the certificate's")
+    if not _ascend(written, places):
+        raise ValueError("the certificate's classes are not in ascending order")
+    code = {label: places[text] for label, text in written.items()}
+    return Answers(
+        labels=np.array([code[label] for label in truth], dtype=np.intp),
+        codes=np.array([[code[label] for label in column] for column in columns], dtype=np.intp).T,
+        truth=[str(label) for label in truth],
+        tables=[[str(label) for label in row] for row in zip(*columns, strict=True)],
+        absent=tuple(name for name in c.classes if name not in set(written.values())),
+    )
+
+
+def _ascend(written: dict[Any, str], places: dict[str, int]) -> bool:
+    """Whether classes are numbered in ascending order of their values; labels of several types have none."""
+    try:
+        ordered = sorted(written)
+    except TypeError:
+        return True
+    return all(one < other for one, other in pairwise([places[written[label]] for label in ordered]))
+
+
+def _labels(given: Any, n_rows: int | None, what: str) -> list[Any]:
+    values = np.asarray(given)
+    values = values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
+    if values.ndim != 1 or (n_rows is not None and len(values) != n_rows):
+        wanted = "one label for each row" if n_rows is None else f"one label for each of {n_rows:,} rows"
+        raise ValueError(f"{what}: {wanted} needed, got shape {values.shape}")
+    found: list[Any] = values.tolist()
+    if any(label is None or label != label for label in found):
+        raise ValueError(f"{what}: some rows have no label")
+    return found

@@ -1,0 +1,48 @@
+"""Several models at once: delta divided among them and a vote of them, and the certificate about the best."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from flint import ctx
+
+from certivote.certificate import Certificate
+from certivote.verify._ball_maths import BITS
+from certivote.verify._check import Check
+from certivote.verify._fixed import is_fixed_bound
+from certivote.verify._methods import DRAWN, GIVEN, is_given, method_of, n_candidates
+
+__all__ = ["check_candidates"]
+
+
+def check_candidates(c: Certificate, parameters: dict[str, Any] | None) -> Iterator[Check]:
+    """Whether all models that were given are there, each with its bound, and the certificate is about the smallest."""
+    if not is_given(c):
+        if c.candidates:
+            yield Check("candidates", False, f"{len(c.candidates)} of them, and no models were given")
+        return
+    names = list(parameters["voters"]) if parameters else []
+    found = [candidate.name for candidate in c.candidates]
+    right = bool(names) and found == (names if len(names) > 1 else [])
+    yield Check("candidates", right, f"{len(found)} of {len(names)} models that were given")
+    predictor, part = method_of(c).predictor, c.deployed_part
+    if not c.candidates:
+        yield Check("certified model", predictor == GIVEN, f"one was given, and {predictor} is certified")
+        return
+    delta = c.delta / n_candidates(c)
+    with ctx.workprec(BITS):
+        for candidate in c.candidates:
+            right = is_fixed_bound(candidate.errors, part.n, candidate.losses, part.entities, delta, candidate.bound)
+            told = f"{candidate.errors:,} errors in {part.n:,} rows, at most {candidate.bound!r} at {delta:.6g}"
+            yield Check(f"candidate {candidate.name}", right, told)
+    chosen = [candidate for candidate in c.candidates if candidate.chosen]
+    smallest = min(candidate.bound for candidate in c.candidates)
+    if chosen:
+        own = chosen[0]
+        first = next(candidate for candidate in c.candidates if candidate.bound == smallest)
+        right = len(chosen) == 1 and predictor == GIVEN and own is first
+        right = right and (own.errors, own.losses, own.bound) == (part.errors, part.losses, part.bound)
+        told = f"{own.name}, with {own.bound!r}; the smallest is {smallest!r}"
+    else:
+        right = predictor == DRAWN and c.bound < smallest and part.n_voters == len(c.candidates)
+        told = f"the vote of all, with {c.bound!r}; the smallest of one model is {smallest!r}"
+    yield Check("chosen candidate", right, told)

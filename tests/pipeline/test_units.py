@@ -1,0 +1,195 @@
+"""Entities and times: what is refused, how rows are divided, the order of bets, the test of drift."""
+
+import hashlib
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from certivote import CertifiedVoteClassifier, compare
+from certivote.pipeline._units import drift_of, make_units
+from certivote.voters import Stumps, VoterSet
+
+RNG = np.random.default_rng(0)
+N = 240
+X = RNG.normal(size=(N, 4))
+Y = (X[:, 0] + 0.5 * RNG.normal(size=N) > 0).astype(int)
+GROUPS = np.array([f"p{k}" for k in RNG.integers(0, 60, N)])
+
+
+def test_entities_are_numbered_by_the_digest_of_their_names():
+    units = make_units(N, GROUPS, None)
+    names = sorted(set(GROUPS), key=lambda name: hashlib.sha256(name.encode()).hexdigest())
+    assert [names[code] for code in units.entities] == GROUPS.tolist()
+    shuffled = np.random.default_rng(1).permutation(N)
+    assert make_units(N, GROUPS[shuffled], None).entities.tolist() == units.entities[shuffled].tolist()
+
+
+def test_names_are_the_same_however_they_are_written():
+    numbers = np.array([7, 3, 7, 10])
+    for written in (numbers.astype(float), numbers.astype(str), numbers.astype(object), pd.Series(numbers)):
+        assert make_units(4, written, None).entities.tolist() == make_units(4, numbers, None).entities.tolist()
+
+
+@pytest.mark.parametrize(
+    ("groups", "order", "message"),
+    [
+        (GROUPS, np.arange(N), "groups and order cannot be used together"),
+        (GROUPS[:10], None, "inconsistent numbers of samples"),
+        (["same"] * N, None, "at least two entities; all 240 rows are of 'same'"),
+        ([None, *GROUPS[1:]], None, "groups must have a value for every row; 1 are missing, the first in row 0"),
+        (None, [*range(N - 1), np.nan], "order must have a value for every row; 1 are missing, the first in row 239"),
+        (None, ["monday"] * N, "order must hold numbers or dates"),
+        (None, np.ones(N), "order must tell earlier rows from later ones"),
+        (np.ones((N, 2)), None, "should be a 1d array"),
+    ],
+)
+def test_what_cannot_be_is_refused(groups, order, message):
+    with pytest.raises(ValueError, match=message):
+        CertifiedVoteClassifier("dis-b", "forest", random_state=0).fit(X, Y, groups=groups, order=order)
+
+
+@pytest.mark.parametrize("split", ["single", "cross", 3])
+def test_entities_are_divided_never_rows(split):
+    clf = CertifiedVoteClassifier("dis-b", Stumps(n_thresholds=2), split, random_state=0).fit(X, Y, groups=GROUPS)
+    for rows, record in zip(clf.parts_, clf.certificate_.parts, strict=True):
+        assert not set(GROUPS[rows.train]) & set(GROUPS[rows.certify])
+        assert sorted([*rows.train, *rows.certify]) == list(range(N))
+        assert (record.entities, record.n) == (len(set(GROUPS[rows.certify])), len(rows.certify))
+        wrong = clf.predict(X[rows.certify]) != Y[rows.certify]
+        if rows is clf.part_:
+            names = sorted(set(GROUPS[rows.certify]), key=lambda name: hashlib.sha256(name.encode()).hexdigest())
+            assert record.losses == tuple(np.mean(wrong[GROUPS[rows.certify] == name]) for name in names)
+            assert record.errors == wrong.sum()
+
+
+def test_a_certificate_with_groups_does_not_depend_on_a_seed_where_nothing_is_drawn():
+    """The order of the bets is nobody's to choose."""
+    known = [(-5.0, 5.0)] * 4
+    made = [
+        CertifiedVoteClassifier("holdout", Stumps(3, ranges=known), "none", random_state=seed).fit(
+            X[p], Y[p], groups=GROUPS[p]
+        )
+        for seed, p in ((0, np.arange(N)), (1, np.random.default_rng(5).permutation(N)))
+    ]
+    assert made[0].certificate_.bound == made[1].certificate_.bound
+    assert made[0].certificate_.deployed_part.losses == made[1].certificate_.deployed_part.losses
+
+
+def test_bounds_by_class_are_about_entities_that_have_the_class():
+    clf = CertifiedVoteClassifier("dis-b", Stumps(n_thresholds=2), random_state=0).fit(X, Y, groups=GROUPS)
+    rows = clf.part_.certify
+    wrong, names = clf.predict(X[rows]) != Y[rows], GROUPS[rows]
+    for entry in clf.certificate_.by_class:
+        own = Y[rows] == int(entry.label)
+        having = sorted(set(names[own]), key=lambda name: hashlib.sha256(name.encode()).hexdigest())
+        assert (entry.n, entry.entities, entry.errors) == (own.sum(), len(having), wrong[own].sum())
+        assert entry.losses == tuple(np.mean(wrong[own & (names == name)]) for name in having)
+        assert np.mean(entry.losses) < entry.bound
+
+
+def test_false_alarms_by_entity():
+    y = (X[:, 0] > 0.5).astype(int) + (X[:, 0] > -0.5)
+    clf = CertifiedVoteClassifier("dis-b", "forest", random_state=0).fit(X, y, groups=GROUPS)
+    rows = clf.part_.certify
+    answers, names = clf.predict(X[rows]), GROUPS[rows]
+    alarms = [entry for entry in clf.certificate_.by_class if entry.kind == "false alarm"]
+    assert len(alarms) == 3
+    for entry in alarms:
+        others = y[rows] != int(entry.label)
+        false = answers == int(entry.label)
+        having = sorted(set(names[others]), key=lambda name: hashlib.sha256(name.encode()).hexdigest())
+        assert entry.losses == tuple(np.mean(false[others & (names == name)]) for name in having)
+        assert entry.errors == false[others].sum()
+
+
+def test_entities_of_one_row_are_said_to_be_so():
+    clf = CertifiedVoteClassifier("holdout", Stumps(n_thresholds=2), random_state=0)
+    without = clf.fit(X, Y).certificate_.bound
+    grouped = clf.fit(X, Y, groups=np.arange(N)).certificate_
+    assert any("Every certified entity has one row" in remark for remark in grouped.remarks)
+    assert grouped.bound < 1.5 * without
+    assert not any("one row" in remark for remark in clf.fit(X, Y, groups=GROUPS).certificate_.remarks)
+
+
+def test_the_name_of_the_column_is_recorded():
+    clf = CertifiedVoteClassifier("dis-r", Stumps(n_thresholds=2), random_state=0)
+    assert clf.fit(X, Y, groups=pd.Series(GROUPS, name="patient")).certificate_.groups == "patient"
+    assert clf.fit(X, Y, groups=GROUPS).certificate_.groups == "groups"
+    assert clf.fit(X, Y, order=pd.Series(np.arange(N), name="day")).certificate_.order == "day"
+    assert clf.fit(X, Y).certificate_.groups == clf.certificate_.order == ""
+
+
+def test_every_method_compares_on_entities():
+    table = compare(X, Y, voters=Stumps(n_thresholds=2), groups=GROUPS, random_state=0)
+    assert len(table) == 10
+    ungrouped = compare(X, Y, voters=Stumps(n_thresholds=2), random_state=0)
+    assert (table["bound"] > table["empirical risk"]).all()
+    assert set(table.index) == set(ungrouped.index)
+
+
+class Aloof(VoterSet):
+    """A family of somebody who has not heard of entities."""
+
+    needs_training = True
+
+    @property
+    def input_checks(self):
+        return {"dtype": float}
+
+    def fit(self, X, y, classes, rng):
+        raise AssertionError("never asked")
+
+
+def test_voters_that_do_not_know_of_entities_are_refused():
+    with pytest.raises(ValueError, match="groups cannot be used with Aloof: its fit takes no 'entities'"):
+        CertifiedVoteClassifier("dis-b", Aloof()).fit(X, Y, groups=GROUPS)
+
+
+def test_weights_in_the_place_of_scikit_learn_are_not_taken_for_groups():
+    with pytest.raises(TypeError, match="positional"):
+        CertifiedVoteClassifier("dis-b", "forest").fit(X, Y, np.ones(N))
+
+
+# Time
+
+
+@pytest.mark.parametrize("moments", [np.arange(N)[::-1], pd.Series(pd.date_range("2026-01-01", periods=N))[::-1]])
+def test_the_earliest_rows_train_and_the_latest_certify(moments):
+    clf = CertifiedVoteClassifier("dis-b", Stumps(n_thresholds=2), random_state=0).fit(X, Y, order=moments)
+    times = np.asarray(moments)
+    assert times[clf.part_.train].max() < times[clf.part_.certify].min()
+    assert len(clf.part_.train) == N // 2
+
+
+def test_the_learning_curve_is_that_of_the_earliest_rows():
+    clf = CertifiedVoteClassifier(voters="forest", random_state=0).fit(X, Y, order=np.arange(N))
+    assert "first 72 rows" in clf.certificate_.choices[0]
+    assert clf.part_.certify.tolist() == list(range(len(clf.part_.train), N))
+
+
+@pytest.mark.parametrize("split", ["cross", 4])
+def test_time_does_not_run_backwards(split):
+    with pytest.raises(ValueError, match="order goes with split='single'"):
+        CertifiedVoteClassifier("dis-b", "forest", split).fit(X, Y, order=np.arange(N))
+
+
+def test_drift_is_fishers_test_of_the_two_halves():
+    rng = np.random.default_rng(2)
+    times, wrong = rng.permutation(101), rng.random(101) < 0.3
+    drift = drift_of(wrong, times)
+    late = times >= 50
+    assert (drift.early_rows, drift.late_rows) == (50, 51)
+    assert (drift.early_errors, drift.late_errors) == (wrong[~late].sum(), wrong[late].sum())
+    table = [[wrong[~late].sum(), (~wrong[~late]).sum()], [wrong[late].sum(), (~wrong[late]).sum()]]
+    assert drift.p_value == pytest.approx(stats.fisher_exact(table)[1], rel=1e-12)
+
+
+def test_drift_is_seen_where_there_is_some():
+    changed = np.where(np.arange(N) < 180, Y, 1 - Y)
+    fitted = CertifiedVoteClassifier("holdout", "forest", random_state=0)
+    assert fitted.fit(X, changed, order=np.arange(N)).certificate_.deployed_part.drift[0].p_value < 1e-6
+    assert fitted.fit(X, Y, order=np.arange(N)).certificate_.deployed_part.drift[0].p_value > 0.01
+    random_vote = CertifiedVoteClassifier("smv-exact", Stumps(n_thresholds=3), random_state=0)
+    assert random_vote.fit(X, Y, order=np.arange(N)).certificate_.deployed_part.drift == ()

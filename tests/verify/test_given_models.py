@@ -1,0 +1,239 @@
+"""Certificates of models that were given: honest ones pass against models and answers, forged ones are caught."""
+
+import dataclasses
+import json
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.tree import DecisionTreeClassifier
+
+pytest.importorskip("flint", reason="proofs need python-flint: install certivote[verify]")
+
+from forging import case, given_answers, patients, rows
+
+from certivote import certify, certify_predictions, verify
+from certivote.certificate import recorded_parameters
+from certivote.theory.bounds import holdout
+
+UNUSED = "rows that are new to the model"
+
+
+def failures(checks):
+    return {check.what for check in checks if not check.passed}
+
+
+@cache
+def trained():
+    """Labels that are numbers, and two trees that know three of them."""
+    X, y = rows(3)
+    codes = np.unique(y, return_inverse=True)[1]
+    return X, codes, [DecisionTreeClassifier(max_depth=depth, random_state=0).fit(X + 0.3, codes) for depth in (1, 2)]
+
+
+# --- What is honest.
+
+
+def test_a_model_may_be_a_function_and_labels_are_matched_by_value():
+    X, y, (_, tree) = trained()
+    certificate = certify(tree, X, y)
+    for model in (tree, [tree], tree.predict, lambda rows: tree.predict(rows).astype(float)):
+        assert failures(verify(certificate, model, X, y)) == set()
+    assert "answers" in failures(verify(certificate, tree, X, y.astype(float))), "0.0 is not how the rows wrote it"
+    assert "answers" in failures(verify(certificate, tree, X, np.where(y == 0, 9, y)))
+
+
+@pytest.mark.parametrize(
+    "shape", [dict, pd.DataFrame, lambda answers: list(answers.values()), lambda a: np.stack(list(a.values()), axis=1)]
+)
+def test_answers_may_come_in_any_shape(shape):
+    _, y = rows()
+    certificate = certify_predictions(y, given_answers())
+    checks = verify(certificate, y=y, predictions=shape(given_answers()))
+    assert failures(checks) == set()
+    assert {"certification rows", "voters", "candidate a, errors", "errors"} <= {check.what for check in checks}
+
+
+def test_answers_by_name_may_come_in_any_order():
+    _, y = rows()
+    certificate = certify_predictions(y, given_answers())
+    turned = dict(reversed(given_answers().items()))
+    assert failures(verify(certificate, y=y, predictions=turned)) == set()
+    assert "voters" in failures(verify(certificate, y=y, predictions=list(turned.values())))
+    other = {f"other {name}": answers for name, answers in turned.items()}
+    assert {"models", "answers"} <= failures(verify(certificate, y=y, predictions=other))
+
+
+def test_answers_without_rows_leave_the_rows_on_trust():
+    X, y, (_, tree) = trained()
+    certificate = certify(tree, X, y)
+    checks = verify(certificate, y=y, predictions=tree.predict(X))
+    assert failures(checks) == set()
+    assert "certification rows" not in {check.what for check in checks}
+    assert "parts[0].certification_digest" in {field for check in checks for field in check.fields}
+    checks = verify(certificate, tree, X, y, predictions=tree.predict(X))
+    assert failures(checks) == set()
+    assert {"certification rows", "answers of the models"} <= {check.what for check in checks}
+    assert "parts[0].certification_digest" not in {field for check in checks for field in check.fields}
+
+
+def test_what_nobody_can_show_is_the_first_thing_on_trust():
+    X, y, (_, tree) = trained()
+    certificate = certify(tree, X, y)
+    for given in ((), (tree,), (tree, X, y), (tree, X, y, True)):
+        on_trust = [check for check in verify(certificate, *given) if check.on_trust]
+        on_trust = [check for check in on_trust if check.what != "refit"]
+        assert on_trust[0].what == UNUSED
+        assert "no part in training the model" in on_trust[0].detail
+    own = case("dis-b")
+    assert UNUSED not in {check.what for check in own.audit(own.certificate, "refit")}
+
+
+def test_a_vote_of_given_answers_is_counted_again():
+    given = case("the vote of given answers")
+    assert given.certificate.certified == "the drawn vote"
+    other = {**given.models, "a": given.y}
+    found = failures(verify(given.certificate, y=given.y, predictions=other, **given.units))
+    assert {"certification rows", "voters", "candidate a, errors"} <= found
+
+
+def test_what_must_come_together_is_asked_for():
+    X, y, (_, tree) = trained()
+    certificate = certify(tree, X, y)
+    with pytest.raises(ValueError, match="their answers are needed"):
+        verify(certificate, y=y)
+    with pytest.raises(ValueError, match="come with y"):
+        verify(certificate, predictions=y)
+    with pytest.raises(ValueError, match="training is compared with the rows X"):
+        verify(certificate, y=y, predictions=y, training=X)
+    assert "rows" in failures(verify(certificate, tree, X[:50], y[:50]))
+    assert "answers" in failures(verify(certificate, y=y, predictions=y[:50]))
+    assert "answers" in failures(verify(certificate, y=y, predictions=[None, *y[1:].tolist()]))
+
+
+# --- What is forged.
+
+
+def test_another_model_is_caught():
+    X, y, (stump, tree) = trained()
+    certificate = certify(tree, X, y)
+    assert {"voters", "errors", "prior vote counted"} <= failures(verify(certificate, stump, X, y))
+    assert "models" in failures(verify(certificate, [tree, stump], X, y))
+    changed = X.copy()
+    changed[0, 0] += 1e-3
+    assert "certification rows" in failures(verify(certificate, lambda _: tree.predict(X), changed, y))
+
+
+def as_a_vote(certificate):
+    """A given model's certificate as one of a fit without a split."""
+    fit = case("dis-r without a split").certificate
+    own = dict(fit.provenance.parameters) | {"method": '"holdout"', "delta": "0.05", "prior": '"auto"'}
+    origin = dataclasses.replace(certificate.provenance, parameters=tuple(own.items()))
+    return dataclasses.replace(certificate, provenance=origin, certified="the fixed vote")
+
+
+def test_a_given_model_is_not_passed_off_as_a_vote_nor_a_vote_as_a_given_model():
+    X, y, (_, tree) = trained()
+    given = certify(tree, X, y)
+    assert {"method"} == failures(verify(dataclasses.replace(given, certified="the fixed vote"))) & {"method"}
+    assert {"digests", "hyper-prior in words", "assumptions"} <= failures(verify(as_a_vote(given)))
+    vote = case("holdout").certificate
+    assert "method" in failures(verify(dataclasses.replace(vote, certified="the given model")))
+    parameters = recorded_parameters({"models": ["tree"], "delta": 0.05, "answers_only": False})
+    origin = dataclasses.replace(vote.provenance, parameters=parameters)
+    forged = dataclasses.replace(vote, certified="the given model", provenance=origin)
+    assert {"parameter split", "rows of the parts", "assumptions"} <= failures(verify(forged))
+
+
+def test_models_and_answers_do_not_fit_the_certificate_of_a_vote():
+    vote, (_, y, (_, tree)) = case("holdout"), trained()
+    assert "model" in failures(verify(vote.certificate, tree))
+    assert "predictions" in failures(verify(vote.certificate, predictions=y))
+    assert "model" in failures(verify(vote.certificate, tree, vote.X, vote.y))
+
+
+def test_rows_that_a_vote_was_made_from_are_caught():
+    """Its own certificate pays for having learned from them; another, by their errors alone, would not."""
+    own = case("dis-b")
+    certificate = certify(own.model.predict, own.X, own.y)
+    assert failures(verify(certificate, own.model.predict, own.X, own.y)) == set()
+    assert failures(verify(certificate, own.model, own.X, own.y)) == {"rows that the model was made from"}
+
+
+@cache
+def several():
+    X, y = rows()
+    trees = {f"tree {depth}": DecisionTreeClassifier(max_depth=depth, random_state=0) for depth in (1, 2, 3)}
+    X = X + 0.9 * np.random.default_rng(3).normal(size=X.shape)
+    return certify({name: tree.fit(X, y) for name, tree in trees.items()}, *rows())
+
+
+def with_part(certificate, **changes):
+    return dataclasses.replace(certificate, parts=(dataclasses.replace(certificate.deployed_part, **changes),))
+
+
+def test_a_chosen_candidate_that_is_not_the_smallest_is_caught():
+    certificate = several()
+    worst = max(certificate.candidates, key=lambda candidate: candidate.bound)
+    chosen = [dataclasses.replace(one, chosen=one.name == worst.name) for one in certificate.candidates]
+    forged = dataclasses.replace(certificate, candidates=tuple(chosen))
+    assert failures(verify(forged)) == {"chosen candidate"}
+    both = [dataclasses.replace(one, chosen=True) for one in certificate.candidates]
+    assert failures(verify(dataclasses.replace(certificate, candidates=tuple(both)))) == {"chosen candidate"}
+    none = [dataclasses.replace(one, chosen=False) for one in certificate.candidates]
+    assert failures(verify(dataclasses.replace(certificate, candidates=tuple(none)))) == {"chosen candidate"}
+
+
+def test_a_delta_that_is_not_divided_is_caught():
+    certificate = several()
+    n = certificate.deployed_part.n
+    whole = [dataclasses.replace(one, bound=holdout(one.errors, n, 0.05)) for one in certificate.candidates]
+    forged = dataclasses.replace(certificate, candidates=tuple(whole))
+    assert {f"candidate {one.name}" for one in whole} <= failures(verify(forged))
+    assert "part, delta" in failures(verify(with_part(certificate, delta=0.05)))
+
+
+def test_candidates_that_were_removed_are_caught_as_long_as_the_models_are_named():
+    certificate = several()
+    assert {"candidates", "part, delta"} <= failures(verify(dataclasses.replace(certificate, candidates=())))
+    _, y = rows()
+    alone = certify_predictions(y, given_answers()["a"])
+    assert failures(verify(alone)) == set(), "that others were tried, nothing shows"
+    assert "models" in failures(verify(alone, y=y, predictions=given_answers()))
+    fewer = dataclasses.replace(certificate, candidates=certificate.candidates[:2])
+    assert {"candidates", "part, delta"} <= failures(verify(fewer))
+    names = dict(certificate.provenance.parameters) | {"models": json.dumps(["tree 1", "tree 2"])}
+    origin = dataclasses.replace(certificate.provenance, parameters=tuple(names.items()))
+    assert "part, delta" in failures(verify(dataclasses.replace(fewer, provenance=origin)))
+
+
+def test_hidden_training_rows_are_caught_by_the_training_rows():
+    X, y, (_, tree) = trained()
+    certificate = certify(tree, X, y, training=X[70:])
+    assert certificate.deployed_part.duplicates_of_training_rows == 20
+    assert failures(verify(certificate, tree, X, y, training=X[70:])) == set()
+    hidden = with_part(certificate, duplicates_of_training_rows=0)
+    assert failures(verify(hidden, tree, X, y, training=X[70:])) == {"training rows among these"}
+    gone = with_part(hidden, training_rows=0, training_digest="")
+    assert failures(verify(gone, tree, X, y, training=X[70:])) == {"training rows", "training rows among these"}
+    for forged in (hidden, gone):
+        checks = verify(forged, tree, X, y)
+        assert failures(checks) == set()
+        assert "parts[0].duplicates_of_training_rows" in {field for check in checks for field in check.fields}
+
+
+def test_classes_that_nobody_knows_are_caught_with_the_models():
+    _, y = rows()
+    certificate = certify_predictions(y, y)
+    more = certify_predictions(np.array([*y, "perhaps"]), np.array([*y, "perhaps"]))
+    assert more.classes == ("no", "perhaps", "yes")
+    forged = dataclasses.replace(certificate, classes=more.classes)
+    assert {"by class"} <= failures(verify(forged))
+
+
+def test_groups_of_given_models_are_counted_by_the_auditor():
+    given = case("given models")
+    moved = patients().to_numpy().copy()
+    moved[0] = moved[1]
+    assert failures(verify(given.certificate, given.models, given.X, given.y, groups=moved)) >= {"losses"}
