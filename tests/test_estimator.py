@@ -359,8 +359,8 @@ def test_sample_weights_are_refused():
     X, y = cancer()
     with pytest.raises(ValueError, match="a certificate counts every certification row once"):
         CertifiedVoteClassifier().fit(X, y, sample_weight=np.ones(len(y)))
-    with pytest.raises(TypeError, match="fit\\(\\) takes X and y only; got groups"):
-        CertifiedVoteClassifier().fit(X, y, groups=y)
+    with pytest.raises(TypeError, match="fit\\(\\) takes X, y, groups and order only; got families"):
+        CertifiedVoteClassifier().fit(X, y, families=y)
 
 
 def test_a_failed_fit_leaves_no_certificate():

@@ -198,8 +198,7 @@ class CertifiedVoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         refuse_fit_params(fit_params)
         plan = self._plan()
         with progress(self.verbose) as stage:
-            outcome = run(plan, X, y, groups=groups, order=order, owner=self, stage=stage)
-        return self._deploy(plan, outcome)
+            return self._deploy(plan, run(plan, X, y, groups=groups, order=order, owner=self, stage=stage))
 
     def refit(
         self, X: Any, y: ArrayLike, *, groups: ArrayLike | None = None, order: ArrayLike | None = None
@@ -308,7 +307,8 @@ class CertifiedVoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         With a method that certifies the random vote (smv-exact, smv-mc), the answers are random: a vote is drawn for
         each row, and among other rows or with another seed it may get another answer.
         """
-        return self.classes_[plurality(self.predict_proba(X))]
+        answers = plurality(self.predict_proba(X))
+        return self.classes_[answers]
 
     def check_rows(self, X: Any, y: ArrayLike) -> tuple[Any, NDArray[Any]]:
         """Rows and labels as :meth:`fit` saw them: validated the same way, against what was fitted."""

@@ -237,7 +237,7 @@ def grouped_cases():
         (FATE, 300),
     ):
         rows = rows_of("holdout", "certify_predictions", where, m, ": by class")
-        yield Case(rows, 1000, predictions(where, m))
+        yield Case(rows, 2000 if where in (FEW_WRONG, MANY_WRONG) else 1000, predictions(where, m))
     setting = "certify_predictions, names and order of rows tell the errors"
     yield Case(rows_of("holdout", setting, FATE, 50), 1000, told(FATE, 50))
     yield from learned_cases()
@@ -247,7 +247,7 @@ def grouped_cases():
 def learned_cases():
     """Weights learned on entities, with voters that are given."""
     plans = [("dis-b", where, 23, 250) for where in (FATE, ALIKE, HALF, TWO_KINDS)]
-    plans += [("dis-b", FATE_RARE, 100, 60), ("dis-b", THREE, 46, 150)]
+    plans += [("dis-b", FATE_RARE, 100, 60), ("dis-b", THREE, 46, 200)]
     plans += [("dis-r", where, m, 60) for where, m in ((FATE, 23), (HALF, 23), (TWO_KINDS, 50), (FATE, 300))]
     plans += [("smv-exact", where, 23, 50) for where in (FATE, HALF, TWO_KINDS)]
     plans += [("fo", where, 23, 50) for where in (FATE, TWO_KINDS)]
@@ -270,8 +270,9 @@ def trained_cases():
         others = [": by class"] if split == "single" else [": average", ": by class"]
         yield Case(rows_of(method, named(split), HALF, m, *others), runs, fitting(HALF, m, options))
     where = "patients, pure noise, 3 nearly equal rows each"
-    for m, setting in ((46, "forest, informed prior"), (140, "forest, training share by the learning curve")):
-        yield Case(rows_of("auto", setting, where, m), 400, fitting_patients(m, 3, FOREST))
+    yield Case(rows_of("auto", "forest, informed prior", where, 46), 300, fitting_patients(46, 3, FOREST))
+    setting = "forest, training share by the learning curve"
+    yield Case(rows_of("auto", setting, where, 140), 400, fitting_patients(140, 3, FOREST))
 
 
 def grouped_breaches():
@@ -287,7 +288,7 @@ def grouped_breaches():
     yield Case(row("control", "holdout", "fit with groups", where, 46), 400, fitting_patients(46, 10, TREE))
     where = LONG_FATE
     for setting, one_by_one in (("certify_predictions without groups", False), ("every row is an entity", True)):
-        yield Case(row("broken", "holdout", setting, where, 50), 400, ignored(where, 50, one_by_one))
+        yield Case(row("broken", "holdout", setting, where, 20), 400, ignored(where, 20, one_by_one))
     setting = "entities renamed, those without errors first"
     yield Case(row("broken", "holdout", setting, where, 50), 300, renamed(where, 50))
     yield Case(row("broken", "holdout", "best of 50 orders of the bets", where, 50), 200, best_order(where, 50, 50))

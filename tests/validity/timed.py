@@ -69,7 +69,7 @@ def timed_cases():
         rows = tuple(Row("time", "drift test", "p-value below delta", where, n, level) for level in LEVELS)
         yield Case(rows, 1500, p_values(errors, errors, n, LEVELS))
     row = Row("time", "drift test", "p-value below delta, learned vote", "2 classes, pure noise", 50, 0.2)
-    yield Case((row,), 300, p_values_of_learned(50, 0.2))
+    yield Case((row,), 400, p_values_of_learned(50, 0.2))
 
 
 def timed_breaches():

@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("flint", reason="proofs need python-flint: install certivote[verify]")
 
 from flint import arb, ctx
-from forging import case
+from kinds import case
 
 from certivote.maths.gaussian import log_softmax
 from certivote.verify._ball_maths import BITS

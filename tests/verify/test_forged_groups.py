@@ -12,7 +12,7 @@ from scipy import stats
 
 pytest.importorskip("flint", reason="proofs need python-flint: install certivote[verify]")
 
-from forging import case, forest, patients, rows
+from kinds import case, forest, patients, rows
 
 from certivote import CertifiedVoteClassifier, certify_predictions, verify
 from certivote.certificate import Drift
@@ -86,6 +86,15 @@ def test_rows_in_place_of_entities_are_caught():
     forged = certify_predictions(*answered(), groups=pd.Series(range(90), name="patient"))
     assert failures(verify(forged)) == set()
     assert {"entities", "entities of the parts", "losses"} <= failures(audit(forged))
+
+
+def test_a_remark_on_entities_of_one_row_is_there_where_it_must_be():
+    alone = certify_predictions(*answered(), groups=np.arange(90))
+    (remark,) = alone.remarks
+    assert "remark on the entities" in failures(verify(dataclasses.replace(alone, remarks=())))
+    together = certify_predictions(*answered(), groups=patients())
+    assert "remark on the entities" in failures(verify(dataclasses.replace(together, remarks=(remark,))))
+    assert "remarks" in failures(verify(dataclasses.replace(together, remarks=("All is well.",))))
 
 
 def test_groups_that_were_dropped_are_caught():
@@ -245,4 +254,5 @@ def test_a_drift_of_more_rows_than_can_be_counted_is_taken_on_trust():
     drift = Drift(n // 2, errors // 2, n // 2, errors // 2, 1.0)
     part = dataclasses.replace(certificate.deployed_part, n=n, errors=errors, drift=(drift,))
     (check,) = check_drift(certificate, part, "")
-    assert check.on_trust and check.fields == ("parts[].drift",)
+    assert check.on_trust
+    assert check.fields == ("parts[].drift",)

@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("flint", reason="proofs need python-flint: install certivote[verify]")
 
-from forging import case, forest, rows
+from kinds import case, forest, rows
 
 from certivote import CertifiedVoteClassifier, verify
 from certivote.maths.occam import PriceList

@@ -12,14 +12,11 @@ import pytest
 pytest.importorskip("flint", reason="proofs need python-flint: install certivote[verify]")
 
 from forging import (
-    GIVEN,
     LEVELS,
     MARKS,
     PAGE,
-    SETTINGS,
     TABLE_OF,
     all_forgeries,
-    case,
     forgeries,
     general,
     is_named,
@@ -28,6 +25,7 @@ from forging import (
     text,
     tried,
 )
+from kinds import GIVEN, SETTINGS, case
 from thorough import ALL
 
 from certivote import Certificate

@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 pytest.importorskip("flint", reason="proofs need python-flint: install certivote[verify]")
 
-from forging import case, given_answers, patients, rows
+from kinds import case, given_answers, patients, rows
 
 from certivote import certify, certify_predictions, verify
 from certivote.certificate import recorded_parameters
@@ -96,6 +96,14 @@ def test_a_vote_of_given_answers_is_counted_again():
     other = {**given.models, "a": given.y}
     found = failures(verify(given.certificate, y=given.y, predictions=other, **given.units))
     assert {"certification rows", "voters", "candidate a, errors"} <= found
+
+
+def test_remarks_that_come_from_looking_at_the_rows_are_taken_on_trust():
+    X, y, (_, tree) = trained()
+    remarked = dataclasses.replace(certify(tree, X, y), remarks=("x1 repeats 10 times",))
+    checks = verify(remarked, tree, X, y)
+    assert failures(checks) == set()
+    assert "remarks" in {field for check in checks for field in check.fields}
 
 
 def test_what_must_come_together_is_asked_for():

@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 
 pytest.importorskip("flint", reason="proofs need python-flint: install certivote[verify]")
 
-from forging import case, forest, rows, trees
+from kinds import case, forest, rows, trees
 
 from certivote import CertifiedVoteClassifier, load, verify
 from certivote.certificate import recorded_parameters

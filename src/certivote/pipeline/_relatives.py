@@ -119,7 +119,9 @@ otherwise the certificate takes them for independent, and its bound may be far t
     part = _safe_indexing(X, chosen)
     looked = np.arange(min(n_columns, _COLUMNS))
     if sparse.issparse(part):
-        looked = np.sort(np.argsort(-part.getnnz(axis=0), kind="stable")[:_COMPARED])  # the others are mostly zero
+        looked = np.sort(
+            np.argsort(-np.bincount(part.indices, minlength=part.shape[1]), kind="stable")[:_COMPARED]
+        )  # the others are mostly zero
         part = part[:, looked].toarray()
     compared, candidates = _screen(part, columns, looked, rng)
     read = {j: column for j in sorted(compared | candidates) if (column := read_column(part, j)) is not None}

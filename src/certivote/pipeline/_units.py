@@ -72,7 +72,7 @@ def make_units(n_rows: int, groups: ArrayLike | None, order: ArrayLike | None) -
     Examples
     --------
     >>> make_units(4, groups=["ann", "bob", "ann", "eve"], order=None).entities.tolist()
-    [2, 1, 2, 0]
+    [0, 1, 0, 2]
     """
     if groups is not None and order is not None:
         raise ValueError(

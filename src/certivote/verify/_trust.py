@@ -48,6 +48,8 @@ class Seen:
         Whether given models, or their answers, came with names.
     rows, training : bool
         Whether the rows that given models were certified on were there, and those that they were trained on.
+    looked_at : bool
+        Whether given models were certified on rows, and not by their answers alone.
     """
 
     level: Level = Level.RECORD
@@ -60,6 +62,7 @@ class Seen:
     called: bool = False
     rows: bool = False
     training: bool = False
+    looked_at: bool = True
 
 
 @dataclass(frozen=True)
@@ -220,6 +223,9 @@ def _of_given_models(c: Certificate, seen: Seen) -> Iterator[_Row]:
     if method_of(c).predictor == DRAWN:
         why = "that the seed gives this draw, and it was not picked, certifying the same models again shows"
         yield _Row("the draw", Level.NEVER, why, (*_each(own, "alpha", "log_weights", "draw"), "provenance.entropy"))
+    if not c.groups and not c.order and seen.looked_at:
+        why = "they come from looking at the rows; certifying the same models again shows them"
+        yield _Row("remarks", Level.NEVER, why, ("remarks",))
     names = ("candidates[].name", "provenance.parameters")
     why = "they are whatever somebody called them; a dictionary of models or answers shows them"
     yield _Row("names of the models", Level.MODEL if seen.called else Level.NEVER, why, names)

@@ -59,6 +59,10 @@ _TRIED_BEFORE_5 = (
 _FIXED = "The voters (classifiers, thresholds and ranges) were fixed without looking at the certification rows."
 FITTED = "The classifiers that came fitted were not fitted on any of these rows."
 """What must be said of voters that the fit has not trained."""
+_ONE_ROW_EACH = (
+    "Every certified entity has one row, so groups change nothing but the test: without them, errors would be "
+    "counted by the binomial tail, which is a little tighter."
+)
 _SHARE = re.compile(
     r"(?P<share>\d+)% of the (?P<what>rows|entities) train the voters: a forest on the first (?P<first>[\d,]+) "
     r"(?P=what) errs on "
@@ -80,6 +84,7 @@ def check_words(c: Certificate, parameters: dict[str, Any] | None) -> Iterator[C
     remark = _c_bound_remark(c)
     right = (remark in c.remarks) if remark else not any(text.startswith("the C-bound") for text in c.remarks)
     yield Check("remark on the bound", right, "it is there" if remark else "none is needed")
+    yield from _remarks_on_rows(c, parameters)
 
 
 def _stated(c: Certificate, what: str, found: str, wanted: str) -> Iterator[Check]:
@@ -155,6 +160,19 @@ def is_train_share(c: Certificate, text: str, entities: int | None = None) -> bo
         number == (total if few else round(0.3 * total)) and c.deployed_part.size == total - round(wanted / 100 * total)
         for total in totals
     )
+
+
+def _remarks_on_rows(c: Certificate, parameters: dict[str, Any] | None) -> Iterator[Check]:
+    """Entities of one row each are remarked on; of given models nothing else is, but what the rows themselves show."""
+    if c.groups:
+        alone = c.deployed_part.entities == c.deployed_part.n
+        told = "one row each" if alone else "several rows"
+        yield Check("remark on the entities", (_ONE_ROW_EACH in c.remarks) == alone, f"they have {told}")
+    if is_given(c):
+        answers_only = parameters is not None and bool(parameters["answers_only"])
+        silent = bool(c.groups or c.order or answers_only)
+        right = not silent or set(c.remarks) <= {_ONE_ROW_EACH}
+        yield Check("remarks", right, f"{len(c.remarks)}, {'without' if silent else 'by'} looking at the rows")
 
 
 def _c_bound_remark(c: Certificate) -> str:
