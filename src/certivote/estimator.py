@@ -22,6 +22,7 @@ from certivote.pipeline import (
     make_plan,
     progress,
     refuse_fit_params,
+    require_repeatable,
     run,
 )
 from certivote.theory.families import FAMILIES
@@ -216,8 +217,7 @@ class CertifiedVoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         True
         """
         check_is_fitted(self)
-        if not self.certificate_.provenance.entropy:
-            raise ValueError("The certificate is of an early schema, which records no seed: fit anew instead.")
+        require_repeatable(self.certificate_, groups, order)
         again = type(self)(**self.get_params(deep=False))
         plan = replace(again._plan(), random_state=self.certificate_.provenance.entropy)
         return again._deploy(plan, run(plan, X, y, groups=groups, order=order, owner=again))

@@ -78,7 +78,7 @@ def test_parquet_columns_are_compared_by_value_too(tmp_path):
     ("text", "message"),
     [
         ("y,p\na,a\nb,\n", "line 3: the answer 'p' is empty"),
-        ("y,p\na,a\nb,NA\n", "line 3: the answer 'p' is empty"),
+        ("y,p\na,a\nb,NA\n", "line 3: the answer 'p' holds 'NA', which counts as missing; if it is a class, ren"),
         ("y,p\na,a\n,b\n", "line 3: the true class 'y' is empty"),
         ("y,p\n1.1,1.1\n1.10,1.1\n", "line 3: the column 'y' holds '1.1' and '1.10', which are one number"),
         ("y,p\n1,1\n0,01\n", "line 3: the column 'p' holds '1' and '01'"),
@@ -172,7 +172,7 @@ def test_empty_columns_without_a_name_are_no_features(write):
 
 def test_only_rows_without_any_text_are_left_out_at_the_end(write):
     assert len(read_table(write("a,y\n1,u\n,\n"), "y").y) == 1
-    with pytest.raises(TableError, match="line 3: the target 'y' is empty"):
+    with pytest.raises(TableError, match="line 3: the target 'y' holds 'NA', which counts as missing"):
         read_table(write("a,y\n1,u\nNA,NA\n"), "y")
     with pytest.raises(TableError, match="line 3: the target 'y' is empty"):
         read_table(write("a,y\n1,u\n,\n2,v\n"), "y")
@@ -287,3 +287,56 @@ def test_rows_of_another_file_that_cannot_be_compared(write, tmp_path):
     pd.DataFrame({"a": pd.to_datetime(["2024-01-01"])}).to_parquet(tmp_path / "d.parquet")
     with pytest.raises(TableError, match="'a' holds dates in one of the files and text in the other"):
         read_alike(tmp_path / "d.parquet", rows)
+
+
+# Names that may be something else -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("word", ["none", "NA", "null", "?"])
+def test_a_class_that_counts_as_missing_is_quoted(write, word):
+    said = re.escape(f"holds {word!r}, which counts as missing; if it is a class, rename it.")
+    file = write(f"a,y,p\n1,u,u\n2,{word},{word}\n")
+    for read in (lambda: read_table(file, "y"), lambda: read_predictions(file, "y", ["p"])):
+        with pytest.raises(TableError, match=f"line 3: the .* 'y' {said}$"):
+            read()
+    with pytest.raises(TableError, match="holds 'none', which counts as missing; if it is a group, rename it"):
+        read_predictions(write("y,p,g\nu,u,none\n"), "y", ["p"], group="g")
+
+
+def test_so_it_is_in_parquet(tmp_path):
+    for value, said in (
+        ("none", "row 2: the target 'y' holds 'none', which counts"),
+        (None, "row 2: the target 'y' is e"),
+    ):
+        pd.DataFrame({"a": [1, 2], "y": ["u", value]}).to_parquet(tmp_path / "t.parquet")
+        with pytest.raises(TableError, match=said):
+            read_table(TableFile(tmp_path / "t.parquet"), "y")
+
+
+TWO = "which count as two classes; if they are one, write them in one way"
+
+
+def test_classes_that_differ_by_case_or_blanks_are_warned_about(write):
+    with pytest.warns(UserWarning, match=f"the column 'y' holds 'Ill' and the column 'y' holds 'ill', {TWO}"):
+        read_table(write("a,y\n1,Ill\n2,well\n3,ill\n"), "y")
+    for truth, said, words in (
+        (["ill", "well", "ill"], ["Ill", "well", "ill"], "'y' holds 'ill' and the column 'p' holds 'Ill'"),
+        (["ill", "well", "Ill"], ["ill", "well", "ill"], "'y' holds 'ill' and the column 'y' holds 'Ill'"),
+        (
+            ["not ill", "ill", "ill"],
+            ["not  ill", "ill", "ill"],
+            "'y' holds 'not ill' and the column 'p' holds 'not  ill'",
+        ),
+    ):
+        with pytest.warns(UserWarning, match=f"{words}, {TWO}"):
+            read_predictions(write(two_columns(truth, said)), "y", ["p"])
+
+
+@pytest.mark.parametrize(
+    ("truth", "said"),
+    [(["TRUE", "FALSE"], ["True", "false"]), (["1", "0"], ["1.0", "0.0"]), (["ill", "well"], ["ill ", "well"])],
+)
+def test_classes_that_count_as_one_are_not(write, truth, said):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read_predictions(write(two_columns(truth, said)), "y", ["p"])

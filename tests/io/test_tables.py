@@ -125,7 +125,7 @@ BAD = {
     "a,y\n1,x\ninf,z\n": "line 3: column 'a' holds 'inf'; only finite numbers",
     "a,y\n1,x\n\n-1e999,z\n": "line 4: column 'a' holds '-1e999'; only finite numbers",
     "a,y\n1,\n": "line 2: the target 'y' is empty",
-    "a,y\n1,x\n2, NA \n": "line 3: the target 'y' is empty",
+    "a,y\n1,x\n2, NA \n": "line 3: the target 'y' holds ' NA ', which counts as missing; if it is a class, rename it.",
     "y\nx\n": "no column besides the target",
     "a,yy\n1,x\n": "there is no column 'y'; did you mean 'yy'?",
     "a,Y\n1,x\n": "there is no column 'y'; did you mean 'Y'?",

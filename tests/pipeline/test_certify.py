@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
+from scipy import sparse, stats
 from sklearn.base import BaseEstimator
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_breast_cancer, load_iris
@@ -81,6 +81,33 @@ def test_labels_are_matched_by_value(truth, answers):
     assert len(certificate.classes) == 2
 
 
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.array([0, 1] * 20, dtype="Int64"),
+        pd.Series([0, 1] * 20, dtype=object),
+        pd.Series([False, True] * 20, dtype="boolean"),
+        np.array([0, 1] * 20, dtype=np.uint8),
+    ],
+)
+def test_labels_are_read_the_same_whatever_holds_them(column):
+    certificate = certify_predictions(column, [0, 1] * 20)
+    assert certificate.deployed_part.errors == 0
+    assert certificate.classes in (("0", "1"), ("False", "True"))
+    missing = pd.Series(["a", "b", pd.NA, "a"], dtype="string")
+    with pytest.raises(ValueError, match="no label in 1 rows, the first of them row 2"):
+        certify_predictions(["a", "b", "a", "a"], missing)
+
+
+def test_names_of_models_differ():
+    with pytest.raises(ValueError, match="Names of models must differ; '1' occurs more than once"):
+        certify_predictions([0, 1] * 10, {1: [0, 1] * 10, "1": [1, 1] * 10})
+    with pytest.raises(ValueError, match="Names of models must differ; 'a' occurs more than once"):
+        certify_predictions([0, 1] * 10, pd.DataFrame([[0, 1]] * 20, columns=["a", "a"]))
+    with pytest.raises(ValueError, match="the answers of several models, give a dictionary"):
+        certify_predictions([0, 1] * 10, np.zeros((20, 2), dtype=int))
+
+
 def test_a_label_that_the_rows_have_not_is_an_error():
     certificate = certify_predictions(["a", "b"] * 30, ["a", "b"] * 29 + ["a", "other"])
     assert certificate.deployed_part.errors == 1
@@ -98,14 +125,19 @@ def test_classes_that_a_model_knows_are_counted_though_no_row_has_them():
     [
         (["no", "yes"] * 5, [0, 1] * 5, "never gives a label that the rows have: it says 0, 1, and the rows have 'no'"),
         (["0", "1"] * 5, [0, 1] * 5, r"They are equal as text: convert one of the two"),
-        ([0, 1] * 5, np.linspace(0, 1, 10), r"must give labels; got numbers such as 0.0. If these are probabilities"),
+        (
+            [0, 1] * 5,
+            np.linspace(0, 1, 10),
+            r"must give labels; got numbers such as 0.1[1]*. If these are probabilities",
+        ),
         ([0, 1] * 5, np.full((10, 2), 0.5), r"one label for each row; got an array of shape \(10, 2\)"),
         ([0, 1] * 5, [0, 1] * 4, "one label for each of the 10 rows; got 8"),
         ([0, 1] * 5, [0, None] * 5, "has no label in 5 rows, the first of them row 1"),
-        ([0, np.nan] * 5, [0, 1] * 5, "y has no label in 5 rows, the first of them row 1"),
+        ([0, np.nan] * 5, [0, 1] * 5, "y_true has no label in 5 rows, the first of them row 1"),
+        (["1", "2"] * 5, ["1", 2] * 5, "The labels '2' and 2 differ and are written the same"),
         ([1] * 10, [1] * 10, "All rows and all answers have the one label 1"),
-        ([], [], "y is empty"),
-        (np.linspace(0, 1, 10), [0, 1] * 5, "y must give labels"),
+        ([], [], "y_true is empty"),
+        (np.linspace(0, 1, 10), [0, 1] * 5, "y_true must give labels"),
     ],
 )
 def test_labels_that_cannot_be_are_refused_in_one_sentence(truth, answers, message):
@@ -154,6 +186,7 @@ def test_pipelines_on_frames_and_text():
     words = ["good book", "bad film"] * 30
     model = make_pipeline(TfidfVectorizer(), LogisticRegression()).fit(words[:20], [1, 0] * 10)
     assert certify(model, words[20:], [1, 0] * 20).deployed_part.errors == 0
+    assert certify(model, pd.Series(words[20:]), [1, 0] * 20).deployed_part.errors == 0
 
 
 def test_lightgbm_with_labels_of_text():
@@ -187,8 +220,11 @@ def test_a_vote_is_certified_on_new_rows(vote):
 
 
 def test_rows_that_it_was_made_from_are_refused(vote):
-    with pytest.raises(ValueError, match="rows that CertifiedVoteClassifier was made from: 150 trained its voters and"):
-        certify(vote, X[TRAIN], Y[TRAIN])
+    for labels in (Y, Y.astype(float), Y.astype(bool)):
+        with pytest.raises(ValueError, match="rows that CertifiedVoteClassifier was made from: 150 trained its voters"):
+            certify(vote, X[TRAIN], labels[TRAIN])
+    with pytest.raises(ValueError, match="150 trained its voters"):
+        certify(vote, np.vstack([X[TRAIN], X[:1]]), [*Y[TRAIN].tolist(), 2])
 
 
 def test_a_vote_that_is_drawn_anew_is_refused():
@@ -207,6 +243,35 @@ def test_rows_that_occur_in_training_are_counted():
     some = np.concatenate([NEW, TRAIN[:7]])
     assert certify(TREE, X[some], Y[some], training=X[TRAIN]).deployed_part.duplicates_of_training_rows == 7
     assert certify(TREE, X[NEW], Y[NEW]).deployed_part.training_rows == 0
+
+
+def again(shown, rows, model=lambda X: [0, 1] * (X.shape[0] // 2)):
+    return certify(model, rows, [0, 1] * (rows.shape[0] // 2), training=shown).deployed_part.duplicates_of_training_rows
+
+
+def test_rows_are_compared_by_name_and_value():
+    rng = np.random.default_rng(3)
+    table = pd.DataFrame({"a": rng.normal(size=40), "k": rng.integers(0, 9, 40), "c": rng.choice(["x", "y"], 40)})
+    assert again(table, table) == 40
+    assert again(table.assign(label=1)[["c", "label", "k", "a"]], table) == 40
+    gap = pd.concat([table, pd.DataFrame({"a": [0.5], "k": [np.nan], "c": ["x"]})])
+    assert again(gap, table) == 40
+    assert again(table.assign(extra=np.float32(0.5)), table) == 40
+    assert again(table.assign(a=table["a"].astype(np.float32)), table) == 40
+    numbers = table[["a", "k"]]
+    assert again(numbers.to_numpy(), numbers) == again(numbers, numbers.to_numpy()) == 40
+    assert again(numbers.to_numpy().astype(np.float32), numbers.to_numpy()) == 40
+    assert again(sparse.csr_array(numbers.to_numpy()), sparse.csr_array(numbers.to_numpy())) == 40
+    assert again(numbers.to_numpy() + 1.0, numbers.to_numpy()) == 0
+    with pytest.raises(ValueError, match="training must have the columns of X, to be compared with it; it lacks c"):
+        again(numbers, table)
+    with pytest.raises(ValueError, match=r"got shape \(40, 1\) beside \(40, 2\)"):
+        again(numbers.to_numpy()[:, :1], numbers.to_numpy())
+
+
+def test_a_model_that_changes_the_rows_is_asked_afterwards():
+    table = pd.DataFrame({"a": np.arange(40.0), "id": np.arange(40)})
+    assert again(table.copy(), table, lambda X: [0, 1] * (len(X.pop("id")) // 2)) == 40
 
 
 # Several models
@@ -237,6 +302,13 @@ def test_the_chosen_one_answers():
         certificate.combine(answers[:2])
 
 
+def test_one_model_answers_for_itself():
+    certificate = certify(TREE, X[NEW], Y[NEW])
+    assert (certificate.combine([TREE.predict(X[NEW])]) == TREE.predict(X[NEW])).all()
+    with pytest.raises(ValueError, match="the answers of 1 model to the same cases; got 2"):
+        certificate.combine([[0], [1]])
+
+
 def several(n=3000, share=0.2, seed=0):
     """Models whose errors are independent: their vote is far better than each."""
     rng = np.random.default_rng(seed)
@@ -253,6 +325,10 @@ def test_a_vote_of_them_is_a_candidate():
     combined = certificate.combine(list(answers.values()))
     assert (combined != truth).sum() == certificate.deployed_part.errors
     assert certificate.assumptions[0].startswith("Not checked")
+    others = [
+        answer.astype(kind) for answer, kind in zip(answers.values(), (float, int, bool, int, float), strict=True)
+    ]
+    assert (certificate.combine(others) == combined).all()
     with pytest.raises(ValueError, match="the label '7', which is none of 0, 1"):
         certificate.combine([[7], *[[1]] * 4])
 
@@ -315,5 +391,7 @@ def test_rows_that_seem_to_belong_together_are_pointed_out():
     (remark,) = certify(lambda X: (X["a"] > 0).astype(int), table.assign(patient_id=patient), truth).remarks
     assert remark.startswith("Column 'patient_id' repeats: its 200 values have 8 rows each")
     assert certify(lambda X: (X["a"] > 0).astype(int), table, truth, groups=patient).remarks == ()
+    wrong = certify_predictions(truth, 1 - truth, table=table.assign(patient_id=patient))
+    assert wrong.remarks == (remark,)
     (alone,) = certify_predictions(truth, truth, groups=np.arange(1600)).remarks
     assert alone.startswith("Every certified entity has one row")

@@ -6,10 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from sklearn.preprocessing import StandardScaler
 
 from certivote import CertifiedVoteClassifier, compare
 from certivote.pipeline._units import drift_of, make_units
-from certivote.voters import Stumps, VoterSet
+from certivote.voters import Preprocessed, Stumps, VoterSet
 
 RNG = np.random.default_rng(0)
 N = 240
@@ -32,6 +33,26 @@ def test_names_are_the_same_however_they_are_written():
         assert make_units(4, written, None).entities.tolist() == make_units(4, numbers, None).entities.tolist()
 
 
+def test_a_list_of_numbers_and_text_keeps_entities_whole():
+    written = [*range(40), *map(float, range(40)), "A1"]
+    assert len(set(make_units(81, written, None).entities)) == 41
+    assert make_units(81, pd.Series(written, dtype=object), None).entities.tolist() == list(
+        make_units(81, written, None).entities
+    )
+
+
+def test_large_numbers_and_moments_keep_their_names():
+    large = pd.array([10**17 + k for k in (0, 1, 2, 0)], dtype="Int64")
+    assert len(set(make_units(4, large, None).entities)) == 3
+    days = pd.Series(pd.to_datetime(["2026-01-01", "2026-01-02", "2026-01-01", "2026-01-03"]))
+    expected = make_units(4, days, None).entities.tolist()
+    for unit in ("s", "us", "ns"):
+        assert make_units(4, days.astype(f"datetime64[{unit}]"), None).entities.tolist() == expected
+        assert make_units(4, days.to_numpy().astype(f"datetime64[{unit}]"), None).entities.tolist() == expected
+        assert make_units(4, list(days.to_numpy().astype(f"datetime64[{unit}]")), None).entities.tolist() == expected
+    assert len(set(make_units(3, [np.inf, 1.5, "\ud800"], None).entities)) == 3
+
+
 @pytest.mark.parametrize(
     ("groups", "order", "message"),
     [
@@ -42,7 +63,7 @@ def test_names_are_the_same_however_they_are_written():
         (None, [*range(N - 1), np.nan], "order must have a value for every row; 1 are missing, the first in row 239"),
         (None, ["monday"] * N, "order must hold numbers or dates"),
         (None, np.ones(N), "order must tell earlier rows from later ones"),
-        (np.ones((N, 2)), None, "should be a 1d array"),
+        (np.ones((N, 2)), None, "groups must have one value for each row; got an array of shape"),
     ],
 )
 def test_what_cannot_be_is_refused(groups, order, message):
@@ -142,9 +163,10 @@ class Aloof(VoterSet):
         raise AssertionError("never asked")
 
 
-def test_voters_that_do_not_know_of_entities_are_refused():
+@pytest.mark.parametrize("voters", [Aloof(), Preprocessed(StandardScaler(), Aloof())])
+def test_voters_that_do_not_know_of_entities_are_refused(voters):
     with pytest.raises(ValueError, match="groups cannot be used with Aloof: its fit takes no 'entities'"):
-        CertifiedVoteClassifier("dis-b", Aloof()).fit(X, Y, groups=GROUPS)
+        CertifiedVoteClassifier("dis-b", voters).fit(X, Y, groups=GROUPS)
 
 
 def test_weights_in_the_place_of_scikit_learn_are_not_taken_for_groups():
@@ -178,12 +200,65 @@ def test_time_does_not_run_backwards(split):
 def test_drift_is_fishers_test_of_the_two_halves():
     rng = np.random.default_rng(2)
     times, wrong = rng.permutation(101), rng.random(101) < 0.3
-    drift = drift_of(wrong, times)
+    (drift,) = drift_of(wrong, times)
     late = times >= 50
     assert (drift.early_rows, drift.late_rows) == (50, 51)
     assert (drift.early_errors, drift.late_errors) == (wrong[~late].sum(), wrong[late].sum())
     table = [[wrong[~late].sum(), (~wrong[~late]).sum()], [wrong[late].sum(), (~wrong[late]).sum()]]
     assert drift.p_value == pytest.approx(stats.fisher_exact(table)[1], rel=1e-12)
+
+
+def test_rows_of_one_moment_have_no_order():
+    """Files are often sorted by outcome within a day: neither the split nor the test may go by that."""
+    times, wrong = np.repeat([3, 1, 2], [20, 50, 31]), np.arange(101) % 2 == 0
+    (drift,) = drift_of(wrong, times)
+    assert (drift.early_rows, drift.late_rows) == (50, 51)
+    assert drift.early_errors == wrong[times == 1].sum()
+    assert drift_of(wrong, np.ones(101)) == ()
+    month = np.repeat([1, 2], N // 2)
+    y = np.concatenate([np.sort(Y[: N // 2]), np.sort(Y[N // 2 :])])
+    clf = CertifiedVoteClassifier("holdout", Stumps(n_thresholds=2), train_share=0.75, random_state=0)
+    rows = clf.fit(X, y, order=month).part_.certify
+    assert month[rows].tolist() == [2] * 60
+    later = y[N // 2 :]
+    assert abs(y[rows].mean() - later.mean()) < 0.25  # in the order of the file, all of them were of the last class
+    assert y[-60:].min() == 1
+
+
+@pytest.mark.parametrize(
+    "moments",
+    [
+        pd.Series(pd.date_range("2026-03-28", periods=N, freq="h", tz="Europe/Berlin")),
+        list(pd.date_range("2026-01-01", periods=N).to_pydatetime()),
+        list(pd.date_range("2026-01-01", periods=N).date),
+        pd.date_range("2026-01-01", periods=N).to_numpy(),
+        pd.Series(pd.timedelta_range("1h", periods=N)),
+    ],
+    ids=["zone", "datetimes", "dates", "numpy", "since"],
+)
+def test_moments_of_all_kinds(moments):
+    times = make_units(N, None, moments).times
+    assert (np.diff(times) > np.timedelta64(0)).all()
+
+
+def test_a_fit_is_not_repeated_without_its_groups():
+    clf = CertifiedVoteClassifier("dis-b", "forest", random_state=0).fit(X, Y, groups=GROUPS)
+    with pytest.raises(ValueError, match="certified with groups \\('groups'\\): give groups= to repeat its fit"):
+        clf.refit(X, Y)
+    assert clf.refit(X, Y, groups=GROUPS).certificate_ == clf.certificate_
+    clf.fit(X, Y, order=np.arange(N))
+    with pytest.raises(ValueError, match="certified with order"):
+        clf.refit(X, Y)
+
+
+def test_groups_are_pointed_out_in_a_recording_too():
+    patient = np.repeat(np.arange(60), 8)
+    rng = np.random.default_rng(4)
+    table = pd.DataFrame(rng.normal(size=(60, 5))[patient] + 0.02 * rng.normal(size=(480, 5)), columns=list("abcde"))
+    y, when = rng.integers(0, 2, 60)[patient], rng.permutation(480)
+    clf = CertifiedVoteClassifier("holdout", Stumps(n_thresholds=2), random_state=0)
+    clf.fit(table.assign(patient_id=patient), y, order=when)
+    assert any(remark.startswith("Column 'patient_id' repeats") for remark in clf.certificate_.remarks)
 
 
 def test_drift_is_seen_where_there_is_some():

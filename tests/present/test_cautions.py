@@ -63,6 +63,28 @@ def test_a_class_that_is_missed_is_named_with_its_rows():
     )
 
 
+def test_a_class_of_one_row_is_said_in_good_words():
+    made = certificate("dis-b")
+    right = with_class(made, n=1, errors=0, risks=(0.0,), bound=0.95)
+    assert "by a coin: its only certification row got a right answer, which" in sole(right)
+    wrong = with_class(made, n=1, errors=1, risks=(1.0,), bound=1.0)
+    assert "mostly missed: its only certification row got a wrong answer." in sole(wrong)
+    drawn = with_class(made, n=1, errors=None, risks=(0.4,), bound=0.95)
+    assert "40.0 % of the answers to its only certification row were wrong" in sole(drawn)
+
+
+def test_little_confidence_is_said_to_say_little():
+    made = certificate("dis-b")
+    assert cautions(replace(made, delta=0.5)) == []
+    assert sole(replace(made, delta=0.9)) == (
+        "A promise with 10 % confidence says little: it may fail more often than not."
+    )
+    seen = 100 * made.deployed_part.errors / made.deployed_part.n
+    assert f"The bound is even below the error rate that was seen, {seen:.2f} %." in sole(
+        replace(made, delta=0.9, bound=0.001)
+    )
+
+
 def test_a_class_with_too_few_rows_is_not_said_to_be_missed():
     made = with_class(certificate("dis-b"), n=3, errors=0, risks=(0.0,), bound=0.75)
     assert sole(made) == (

@@ -20,8 +20,10 @@ UNCHECKED = "Not checked: that the certification rows had no part in training th
 @pytest.mark.parametrize("kind", [*ONE, "best of models"])
 def test_a_model_is_called_a_model(kind):
     made = certificate(kind)
+    who = "this model" if kind in ONE else "the model 'model 0'"
     for name, words in views(made).items():
-        assert "this model is wrong on at most" in words, name
+        assert f"{who} is wrong on at most" in words, name
+        assert "plurality" not in words, name
         wrong = re.search(
             r"majority vote|\bvoters?\b|\bdrawn\b|hyper-prior|trained on 0|prior weights|hold-out\b", words
         )
@@ -128,6 +130,20 @@ def test_harmful_names_of_models_are_only_shown():
     for source in (page_source(made), certificate_card(made)):
         assert name not in source
         assert name in unescape(source)
+
+
+def test_a_long_name_is_cut_in_the_promise_and_quoted():
+    made = certificate("best of models")
+    first, *rest = made.candidates
+    for name, shown in (("a" * 41, f"'{'a' * 37}...'"), ("b" * 40, f"'{'b' * 40}'"), ("x' is fine", '"x\' is fine"')):
+        renamed = replace(made, candidates=(replace(first, name=name), *rest))
+        assert f"the model {shown} is wrong on at most" in " ".join(certificate_text(renamed).split())
+
+
+@pytest.mark.parametrize(("kind", "n"), [("best of models", 2), ("vote of models", 5), ("a model", 0)])
+def test_what_of_delta_each_class_has(kind, n):
+    among = f"among {n} models and the vote of them, and the part of each among 2 statements."
+    assert f"δ is divided evenly {among if n else 'among 2 statements.'}" in page_words(certificate(kind))[0]
 
 
 # Pictures

@@ -4,8 +4,11 @@ import os
 import shutil
 from urllib.parse import urlsplit
 
+import numpy as np
 import pytest
 from reports import certificate, harmful_fit
+
+from certivote import certify_predictions
 
 FLAGS = [
     "--no-sandbox",
@@ -84,6 +87,32 @@ def test_nothing_overflows(kind, width, visit):
     beyond = """Array.from(document.querySelectorAll("main *, header *, footer"))
         .filter(e => e.getBoundingClientRect().right > innerWidth + 1).map(e => e.outerHTML.slice(0, 80))"""
     assert page.evaluate(beyond) == []
+
+
+def lines_of(page, words):
+    """How many lines a heading of a table, or a name in it, takes for each of its words."""
+    count = """([words]) => Array.from(document.querySelectorAll("thead th, tbody th")).flatMap(cell => {
+        const text = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT).nextNode();
+        return Array.from((text ? text.data : "").matchAll(/\\S+/g)).map(found => {
+            const range = document.createRange();
+            range.setStart(text, found.index);
+            range.setEnd(text, found.index + found[0].length);
+            return [found[0], new Set(Array.from(range.getClientRects()).map(r => r.top)).size];
+        });
+    }).filter(([word]) => words.includes(word))"""
+    return page.evaluate(count, [words])
+
+
+@pytest.mark.parametrize("width", [320, 800, 1280])
+def test_words_are_broken_only_if_they_must(width, visit):
+    names = ["Enterobacteriaceae", "Name_without_any_space_" * 4]
+    truth = np.array(names * 100)
+    said = {names[0]: truth, "other": np.where(np.arange(200) % 9 == 0, names[0], truth)}
+    page = visit(certify_predictions(truth, said), width)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    found = lines_of(page, [names[0], "certification", "compared", "Certified:"])
+    assert len(found) >= 3
+    assert all(lines <= 1 for _, lines in found), found
 
 
 def test_the_bars_are_as_long_as_their_numbers(visit):

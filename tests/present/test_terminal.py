@@ -24,8 +24,8 @@ def comparison(**columns):
 def test_a_comparison_has_one_line_per_method_and_the_note_below():
     assert comparison_text(comparison()).splitlines() == [
         "method  certified       bound               empirical risk  penalty  seconds",
-        "dis-r   the drawn vote  4.94 %              2.00%           3.14     0.50",
-        "so      the mean vote   125.00 % (vacuous)  31.25%          0.00     12.00",
+        "dis-r   the drawn vote  4.94 %              2.00 %          3.14     0.50",
+        "so      the mean vote   125.00 % (vacuous)  31.25 %         0.00     12.00",
         "",
         NOTE,
     ]

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from fits import forest
 from reports import answers, certificate, grouped_fit, labels, page_words, patients, views
 from sklearn.ensemble import RandomForestClassifier
 
@@ -61,7 +62,7 @@ def test_observed_rates_are_means_over_entities():
     made = certify_predictions(truth, said, groups=who)
     assert made.deployed_part.errors == 90
     text = certificate_text(made)
-    assert "9.09% in the mean over entities (90 of 100 certification rows of 11 entities)" in text
+    assert "9.09 % in the mean over entities (90 of 100 certification rows of 11 entities)" in text
     assert "Rows with the same 'groups' are one entity" in " ".join(text.split())
 
 
@@ -94,8 +95,8 @@ def test_the_majority_is_compared_in_the_mean_over_entities():
     fewer_rows = with_part(made, majority_errors=part.errors - 1)
     assert not any("is better" in text for text in cautions(fewer_rows))
     less = with_part(made, majority_losses=tuple(0.5 * loss for loss in part.losses))
-    assert f"it is wrong on {part.risks[0] / 2:.2%} in the mean over entities" in told(less, "is better")
-    assert f"({np.mean(part.majority_losses):.2%} in the mean over entities, " in certificate_text(made)
+    assert f"it is wrong on {50 * part.risks[0]:.2f} % in the mean over entities" in told(less, "is better")
+    assert f"({100 * np.mean(part.majority_losses):.2f} % in the mean over entities, " in certificate_text(made)
 
 
 def test_a_class_is_judged_by_the_mean_over_entities():
@@ -180,21 +181,25 @@ def test_drift_is_said_beside_the_bound_if_chance_does_not_explain_it():
     made = certificate("time")
     (drift,) = made.deployed_part.drift
     assert drift.p_value < 0.05
-    rates = f"late ({drift.late_errors / drift.late_rows:.2%}) than early ({drift.early_errors / drift.early_rows:.2%})"
+    late, early = 100 * drift.late_errors / drift.late_rows, 100 * drift.early_errors / drift.early_rows
+    rates = f"late ({late:.2f} %) than early ({early:.2f} %)"
     assert f"Errors were more frequent {rates}" in told(made, "chance")
     assert f"Errors were more frequent {rates}" in page_words(made)[1]
     assert not any("chance" in text for text in cautions(drifting(4, 9, 0.05)))
-    assert "less frequent late (1.00%) than early (15.00%)" in told(drifting(30, 1, math.nextafter(0.05, 0)), "chance")
+    assert "less frequent late (1.00 %) than early (15.00 %)" in told(
+        drifting(30, 1, math.nextafter(0.05, 0)), "chance"
+    )
 
 
 def test_the_p_value_is_in_words():
-    assert (
-        "errors early: 4 of 200 rows (2.00%), late: 1 of 100 rows (1.00%); p = 0.67 by Fisher's exact test: no clear"
-        in (certificate_text(drifting(4, 1, 0.6667)))
-    )
-    assert "p < 0.0001 by Fisher's exact test: errors that come in random order are hardly ever" in certificate_text(
-        drifting(4, 40, 1e-9)
-    )
+    """And so is what the test assumes."""
+    words = certificate_text(drifting(4, 1, 0.6667))
+    assert "errors early: 4 of 200 rows (2.00 %), late: 1 of 100 rows (1.00 %); p = 0.67 by Fisher's exact" in words
+    assert "Fisher's exact test, which takes the rows for independent: no clear sign" in words
+    drifted = drifting(4, 40, 1e-9)
+    said = "p < 0.0001 by Fisher's exact test, which takes the rows for independent"
+    assert f"{said}: errors that come in random order are hardly ever" in certificate_text(drifted)
+    assert f"({said})" in told(drifted, "chance")
 
 
 def test_a_comparison_by_entities_has_its_majority():
@@ -206,4 +211,7 @@ def test_a_comparison_by_entities_has_its_majority():
     table = compare(
         X, y, ["dis-b"], voters=Forest(RandomForestClassifier(n_estimators=5)), random_state=0, groups=patients(200)
     )
-    assert "in the mean over entities" in comparison_text(table)
+    text = comparison_text(table)
+    assert "in the mean over entities" in text
+    assert "These bounds are about a random row of a new entity: rows with the same 'patient_id' are one" in text
+    assert "new entity" not in comparison_text(compare(X, y, ["dis-b"], voters=forest(5), random_state=0))

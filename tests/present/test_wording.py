@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 from fits import fitted
-from reports import KINDS, certificate
+from reports import KINDS, answers, certificate, labels, page_words, views
 
 import certivote.present
+from certivote import certify_predictions
 from certivote.present import certificate_card, certificate_text
 from certivote.theory.families import FAMILIES
 from certivote.theory.methods import METHODS
@@ -76,3 +77,39 @@ def test_nothing_is_decided_by_the_name_of_a_method():
         assert not names & constants, path
     page = (SOURCE / "report" / "page.html.jinja").read_text()
     assert not [name for name in names if f'"{name}"' in page or f"'{name}'" in page]
+
+
+@pytest.mark.parametrize(
+    ("delta", "shown"),
+    [(1e-7, "99.99999 %"), (1e-12, "99.9999999 %"), (1 / 60, "98.333 %"), (0.1 + 0.2, "70 %")],
+)
+def test_the_confidence_is_rounded_down_and_never_whole(delta, shown):
+    made = certify_predictions(labels(), answers(labels(), 0.05), delta)
+    for name, words in views(made).items():
+        assert f"With {shown} confidence" in words, name
+        assert "100 % confidence" not in words, name
+
+
+@pytest.mark.parametrize("kind", ["a model", "a model of entities", "best of models", "time", "dis-r", "smv-exact"])
+def test_percentages_are_written_in_one_way(kind):
+    made = certificate(kind)
+    for name, words in views(made).items():
+        assert not re.search(r"\d%", words), name
+
+
+def test_where_the_bounds_of_many_classes_are():
+    truth = [f"class {k % 11}" for k in range(220)]
+    many = certificate_text(certify_predictions(truth, truth))
+    assert (
+        "the bounds of 11 classes are in the record (by_class) and on the page that `certivote report` writes" in many
+    )
+    assert "`certivote report` writes" not in certificate_text(certificate("three classes"))
+
+
+def test_without_errors_nothing_is_said_of_a_least_bound():
+    truth = labels()
+    assert "would bring the bound below" not in page_words(certify_predictions(truth, truth))[0]
+    said = answers(truth, 0.05)
+    share = 100 * (said != truth).mean()
+    words = page_words(certify_predictions(truth, said))[0]
+    assert f"no number of rows would bring the bound below {share:.2f} %." in words

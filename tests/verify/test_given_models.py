@@ -99,11 +99,23 @@ def test_a_vote_of_given_answers_is_counted_again():
 
 
 def test_remarks_that_come_from_looking_at_the_rows_are_taken_on_trust():
-    X, y, (_, tree) = trained()
-    remarked = dataclasses.replace(certify(tree, X, y), remarks=("x1 repeats 10 times",))
-    checks = verify(remarked, tree, X, y)
-    assert failures(checks) == set()
-    assert "remarks" in {field for check in checks for field in check.fields}
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.normal(size=(60, 3)), 5, axis=0) + 0.01 * rng.normal(size=(300, 3))
+    table = pd.DataFrame(X, columns=["a", "b", "c"]).assign(patient=np.repeat(np.arange(60), 5))
+    y, shuffled = (X[:, 0] > 0).astype(int), rng.permutation(300)
+    in_rows = certify_predictions(y, y, table=np.cumsum(rng.normal(size=(300, 3)), axis=0))
+    assert any(remark.startswith("Neighbouring") for remark in in_rows.remarks)
+    in_time = certify_predictions(y, y, table=table, order=shuffled)
+    given = certify(lambda rows: (rows["a"] > 0).astype(int), table.iloc[shuffled], y[shuffled])
+    assert any("'patient' repeats" in remark for remark in given.remarks)
+    for certificate in (in_rows, in_time, given):
+        checks = verify(certificate)
+        assert failures(checks) == set()
+        assert "remarks" in {field for check in checks for field in check.fields}
+        for forged in ((*certificate.remarks, "All is well."), (*given.remarks, *given.remarks)):
+            assert failures(verify(dataclasses.replace(certificate, remarks=forged))) == {"remarks"}
+    neighbours = dataclasses.replace(in_time, remarks=in_rows.remarks)
+    assert failures(verify(neighbours)) == {"remarks"}, "of rows in time nobody says that"
 
 
 def test_what_must_come_together_is_asked_for():

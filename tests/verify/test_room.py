@@ -11,7 +11,7 @@ import certivote
 from certivote.certificate import __all__ as public_names
 
 ROOM = Path(certivote.__file__).parent / "verify"
-LIBRARIES = {"numpy", "scipy", "sklearn", "flint"}
+LIBRARIES = {"numpy", "pandas", "scipy", "sklearn", "flint"}
 
 
 def imports(path):

@@ -14,6 +14,7 @@ from certivote.certificate._json import build, parse
 from certivote.certificate._parts import Candidate, ClassBound, PartRecord
 from certivote.certificate._provenance import Provenance
 from certivote.theory.predictors import GIVEN, PREDICTORS
+from certivote.votes import build_votes, fixed_point, plurality
 
 __all__ = ["Certificate"]
 
@@ -166,24 +167,29 @@ class Certificate:
         ['a', 'b', 'b']
         """
         answers = [np.asarray(each).reshape(-1) for each in predictions]
-        if len(answers) != len(self.candidates) or len({len(each) for each in answers}) != 1:
+        count = len(self.candidates) or 1
+        if len(answers) != count or len({len(each) for each in answers}) != 1:
             raise ValueError(
-                f"predictions must hold the answers of {len(self.candidates)} models to the same cases; got "
-                f"{len(answers)} of lengths {[len(each) for each in answers]}."
+                f"predictions must hold the answers of {count} {'models' if count > 1 else 'model'} to the same cases; "
+                f"got {len(answers)} of lengths {[len(each) for each in answers]}."
             )
-        for candidate, own in zip(self.candidates, answers, strict=True):
-            if candidate.chosen:
-                return own
-        table = np.stack(answers, axis=1).astype(object)
-        places = {label: place for place, label in enumerate(self.classes)}
-        codes = np.array([[places.get(str(value), -1) for value in row] for row in table.tolist()])
-        if (codes < 0).any():
-            unknown = str(table[codes < 0].tolist()[0])
-            raise ValueError(f"predictions has the label {unknown!r}, which is none of {', '.join(self.classes)}.")
-        weights = np.exp(np.asarray(self.deployed_part.log_weights))
-        masses = np.stack([(codes == code) @ weights for code in range(len(self.classes))], axis=1)
-        first = (codes == masses.argmax(axis=1)[:, None]).argmax(axis=1)
-        return np.array([row[place] for row, place in zip(table.tolist(), first.tolist(), strict=True)])
+        chosen = [own for own, candidate in zip(answers, self.candidates, strict=False) if candidate.chosen]
+        if chosen or not self.candidates:
+            return (chosen or answers)[0]
+        columns = [each.tolist() for each in answers]
+        codes = np.array([[self._place(value) for value in column] for column in columns]).T
+        masses = build_votes(codes=codes, n_classes=len(self.classes)).masses(
+            fixed_point(np.asarray(self.deployed_part.log_weights))
+        )
+        first = (codes == plurality(masses)[:, None]).argmax(axis=1)
+        return np.array([columns[place][row] for row, place in enumerate(first.tolist())])
+
+    def _place(self, label: Any) -> int:
+        """The number of a class, which may be written in another way: 1, 1.0 or True."""
+        for place, name in enumerate(self.classes):
+            if str(label) == name or (isinstance(label, int | float) and label == _number(name)):
+                return place
+        raise ValueError(f"predictions has the label {str(label)!r}, which is none of {', '.join(self.classes)}.")
 
     def to_json(self, indent: int | None = 2) -> str:
         """The certificate as JSON; :meth:`from_json` gives back an equal one."""
@@ -271,6 +277,14 @@ class Certificate:
         from certivote.present import certificate_card
 
         return certificate_card(self)
+
+
+def _number(text: str) -> float | None:
+    """The number that a class is, if it is one."""
+    try:
+        return {"True": 1.0, "False": 0.0}[text] if text in ("True", "False") else float(text)
+    except ValueError:
+        return None
 
 
 def _check_counts(part: PartRecord | ClassBound, where: str, least: int, has_errors: bool, grouped: bool) -> None:

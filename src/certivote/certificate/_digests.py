@@ -58,7 +58,7 @@ def _array_keys(values: NDArray[Any]) -> list[bytes]:
 
 def _is_mixed(X: Any) -> bool:
     """Whether this is a pandas frame whose columns are not all plain numbers."""
-    if not type(X).__module__.startswith("pandas") or not hasattr(X, "dtypes"):
+    if not type(X).__module__.startswith("pandas") or getattr(X, "ndim", 1) != 2:
         return False
     return not all(isinstance(dtype, np.dtype) and dtype.kind in "biuf" for dtype in X.dtypes)
 

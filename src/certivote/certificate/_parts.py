@@ -29,7 +29,7 @@ class Drift:
     Attributes
     ----------
     early_rows, early_errors, late_rows, late_errors : int
-        The two halves of the certification rows in their order; the late half has the odd row.
+        The certification rows before some moment and from it on, as near to two halves as moments allow.
     p_value : float
         Of Fisher's exact test, two-sided: the probability that a random order would divide the errors at least as
         unevenly.
@@ -124,7 +124,8 @@ class PartRecord:
     holdout_errors : int
         Errors of the vote with the prior's mean weights, which no certification row has influenced.
     holdout_bound : float
-        The Clopper-Pearson bound on its error at the certificate's full delta, for comparison.
+        The Clopper-Pearson bound on its error at the certificate's full delta, for comparison; of several given models,
+        at delta divided by the number of candidates.
     majority_class : str
         The most frequent class of the training rows, of several the first; without training rows, of the certification
         rows. Empty in records of before version 5.

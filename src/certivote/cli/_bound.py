@@ -102,7 +102,7 @@ _HEADS = {
 def _title(
     errors: int | None, n: int | None, rate: Fraction, delta: float, penalty: float, target: float | None
 ) -> str:
-    counted = f"an error rate of {float(rate):.4%}" if n is None else f"{errors:,} errors among {n:,} examples"
+    counted = f"an error rate of {100 * float(rate):.4f} %" if n is None else f"{errors:,} errors among {n:,} examples"
     wanted = f" Examples needed: for a bound of {target:.6g} at this rate." if target is not None else ""
     return f"{counted[0].upper()}{counted[1:]}, delta = {delta:g}, penalty = {penalty:g} nats.{wanted}"
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from certivote.certificate import Certificate
-from certivote.cli._given import common_columns, verify_command
+from certivote.cli._given import common_columns, read_beside_others, verify_command
 from certivote.cli._inputs import (
     DecimalMark,
     Encoding,
@@ -54,6 +54,7 @@ def certify(
     delta: Delta = 0.05,
     out: Annotated[Path | None, typer.Option(help="Where to write the certificate as JSON; - prints it.")] = None,
     report: Annotated[Path | None, typer.Option(help="Where to write the certificate as a web page.")] = None,
+    title: Annotated[str | None, typer.Option(help="Heading of the web page.  [default: A certified model]")] = None,
     seed: Seed = 0,
     sep: Separator = None,
     decimal: DecimalMark = None,
@@ -79,6 +80,8 @@ def certify(
     check_group_or_time(group, time)
     if is_standard_output(report):
         fail("--report: give the name of a file; `certivote report` prints a page.")
+    if title is not None and report is None:
+        fail("--title: give --report with it, the page that has this heading.")
     file = table_file(data, sep, decimal, encoding)
     other = None if training is None else training_file(training, sep, decimal, encoding)
     if str(data) == str(training) == "-":
@@ -88,13 +91,18 @@ def certify(
     try:
         if model is None:
             named = list(predicted or ())
-            features = [] if other is None else common_columns(file, other, [truth, *named, group, time])
+            sides = [truth, *named, group, time]
+            features = [] if other is None else common_columns(file, other, sides)
             if features and not quiet:
                 say(f"Rows are compared with those of {other} by {', '.join(features)}.", err=True)
             certificate, digest = on_table(
                 file,
                 quiet,
-                lambda: read_predictions(file, truth, named, features, group=group, time=time),
+                lambda: (
+                    read_predictions(file, truth, named, features, group=group, time=time)
+                    if features
+                    else read_beside_others(file, truth, named, group, time)
+                ),
                 lambda read: _of_answers(read, other, settings),
             )
         else:
@@ -113,7 +121,7 @@ def certify(
         name = "certificate.json" if out is None or is_standard_output(out) else out.name
         try:
             with writing("--report", report):
-                certificate.report(report, command=verify_command(certificate, name))
+                certificate.report(report, title=title, command=verify_command(certificate, name))
         except ImportError as error:
             fail(f"--report: {error}")
     show_certificate(certificate, as_json, quiet, {"Certificate": out, "Report": report})
@@ -122,7 +130,8 @@ def certify(
 def _of_answers(read: Table, training: TableFile | None, settings: dict[str, Any]) -> Certificate:
     units = {"groups": read.groups, "order": read.order}
     if training is None:
-        return certify_predictions(read.y, read.predicted, **units, **settings)
+        table = read.X if len(read.X.columns) else None
+        return certify_predictions(read.y, read.predicted, table=table, **units, **settings)
     models = {name: lambda _, answers=answers: answers for name, answers in read.predicted.items()}
     return certify_models(models, read.X, read.y, training=read_alike(training, read.X), **units, **settings)
 

@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ import numpy as np
 
 from certivote.certificate import Certificate, used_rows
 from certivote.cli._shared import fail
-from certivote.io import Table, TableFile, column_names, read_predictions, same_labels
+from certivote.io import Table, TableError, TableFile, column_names, read_predictions, same_labels
 
 __all__ = [
     "GivenModels",
@@ -20,6 +21,7 @@ __all__ = [
     "as_test",
     "common_columns",
     "given_models",
+    "read_beside_others",
     "recorded_columns",
     "rows_of_answers",
     "verify_command",
@@ -133,6 +135,22 @@ def common_columns(file: TableFile, training: TableFile, besides: Sequence[str |
             "and times, so their rows cannot be compared."
         )
     return found
+
+
+def read_beside_others(
+    file: TableFile, truth: str, predicted: Sequence[str], group: str | None, time: str | None
+) -> Table:
+    """True classes and answers, with all other columns, in which one may see that rows belong together.
+
+    What these hold is no reason to refuse the answers: where they cannot be read, a warning says so.
+    """
+    others = [name for name in column_names(file) if name not in ("", truth, *predicted, group, time)]
+    try:
+        return read_predictions(file, truth, predicted, others, group=group, time=time)
+    except TableError as error:
+        read = read_predictions(file, truth, predicted, group=group, time=time)
+        warnings.warn(f"Whether rows belong together was not looked for in the other columns: {error}", stacklevel=2)
+        return read
 
 
 def verify_command(certificate: Certificate, name: str) -> str:

@@ -25,9 +25,10 @@ from certivote.cli._inputs import (
     warnings_as_lines,
 )
 from certivote.cli._outputs import check_files, is_standard_output, print_result
-from certivote.cli._shared import Quiet, fail, say
+from certivote.cli._shared import Quiet, complain, fail, say
 from certivote.cli._unread import UnreadValues
 from certivote.io import Table, TableError
+from certivote.verify import verify
 
 __all__ = ["report"]
 
@@ -55,7 +56,10 @@ def report(
     trust: Trust = None,
     quiet: Quiet = False,
 ) -> None:
-    """Write a certificate as one web page that works offline: the promise, where it comes from, how to verify it."""
+    """Write a certificate as one web page that works offline: the promise, where it comes from, how to verify it.
+
+    The record is checked first, as `certivote verify` does without a model or data; no page is made of one that fails.
+    """
     check_has_data(data, {"--target": target, "--predicted": predicted, "--group": group, "--time": time})
     check_group_or_time(group, time)
     if str(source) == str(data) == "-":
@@ -67,6 +71,7 @@ def report(
     try:
         with warnings_as_lines(quiet):
             certificate, model = read_certificate(source, trust)
+            _check_record(certificate, source, quiet)
             command = verify_command(certificate, name)
             if model is not None:
                 command += " --data TRAINING_DATA --target TARGET"
@@ -94,6 +99,18 @@ def report(
         fail(f"{source}: {error}")
     if not quiet and not is_standard_output(out):
         say(f"Report written to {out}.")
+
+
+def _check_record(certificate: Certificate, source: Path, quiet: bool) -> None:
+    """End if the numbers of the record do not prove its bound."""
+    try:
+        failed = [check for check in verify(certificate) if not check.passed]
+    except ImportError as error:
+        if not quiet:
+            complain(f"note: the record is shown unchecked. {error}")
+        return
+    if failed:
+        fail(f"{source}: the record fails {len(failed)} of its checks, so no page is made of it: {failed[0]}")
 
 
 def _answered(model: Any, read: Table) -> dict[str, Any]:

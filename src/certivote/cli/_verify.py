@@ -128,7 +128,8 @@ def verify(
         if not failed:
             rest = f"; {trusted} thing{'s are' if trusted > 1 else ' is'} taken on trust" if trusted else ""
             verdict = (
-                f"All {made} checks passed{rest}. The bound of {percent_up(record.bound)} is proved for these numbers."
+                f"All {made} checks passed{rest}. The bound of {percent_up(record.bound)} is proved for these numbers"
+                f"{'.' if data else '; nothing was counted again: give --data with the rows.'}"
             )
         typer.echo(f"\n{verdict}")
     raise typer.Exit(1 if failed else 0)

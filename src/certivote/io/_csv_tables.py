@@ -106,7 +106,7 @@ def _side(
 ) -> SideColumn:
     if not len(codes):
         raise TableError(f"{file}: there are no rows below the header.")
-    return SideColumn(file, name, codes, list(texts), lambda row: _cell(file, row, names.index(name))[0])
+    return SideColumn(file, name, codes, list(texts), lambda row: _cell(file, row, names.index(name)))
 
 
 def csv_chunks(file: TableFile, n_rows: int, names: Sequence[str], **settings: Any) -> Iterator[Any]:

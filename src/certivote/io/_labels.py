@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from certivote.io._decimal_marks import with_points
-from certivote.io._side_columns import SideColumn, as_value
+from certivote.io._side_columns import SideColumn, as_value, warn_of_spellings
 from certivote.io._table_files import TableError
 
 __all__ = ["same_labels", "true_and_predicted"]
@@ -27,21 +27,24 @@ def true_and_predicted(truth: SideColumn, predicted: Sequence[SideColumn]) -> tu
         If a value is missing; if one column writes a number in two ways, since they may be two names; if answers look
         like scores, or have nothing in common with the true classes.
     """
-    truth.check_complete("the true class", " Remove such rows only if they are missing at random.")
+    truth.check_complete("the true class", " Remove such rows only if they are missing at random.", one="class")
     truth.check_classes("the column", "is another one meant? A certificate is about answers that are classes.")
     classes = _values(truth)
     answers: dict[str, Any] = {}
+    named = [(truth, label) for label in classes]
     for column in predicted:
         column.check_complete(
-            "the answer", " Every row needs one: leaving out rows without answers voids a certificate."
+            "the answer", " Every row needs one: leaving out rows without answers voids a certificate.", one="class"
         )
         labels = _comparable(_values(column), classes)
         _check_scores(column, labels, classes)
         column.check_classes("the column", "are these scores? A certificate is about answers that are classes.")
         _check_common(column, labels, truth, classes)
         answers[column.name] = column.replaced(labels)
+        named += [(column, label) for label in labels]
     y = truth.replaced(classes)
     _warn_of_total(truth, y, answers)
+    warn_of_spellings([(column, label) for column, label in named if isinstance(label, str)])
     return y, answers
 
 

@@ -52,6 +52,15 @@ def read_parquet(
                 f"{file}: column {name!r} holds values of type {kind}, which are neither numbers nor text{advice}."
             ) from None
 
+    def side(name: str) -> SideColumn:
+        column = read(name)
+
+        def cell(row: int) -> tuple[str, str]:
+            value = column.iloc[row]
+            return where(row), value if isinstance(value, str) else ""
+
+        return SideColumn(file, name, *as_text(name, column, ""), cell)
+
     columns: dict[str, Any] = {}
     for name in kept:
         column = read(name)
@@ -67,4 +76,4 @@ def read_parquet(
         else:
             codes, texts = as_text(name, column, f"; leave it out by --drop {name}")
             columns[name] = pd.Categorical.from_codes(codes, with_points(file, name, texts))
-    return columns, {name: SideColumn(file, name, *as_text(name, read(name), ""), where) for name in sides}
+    return columns, {name: side(name) for name in sides}

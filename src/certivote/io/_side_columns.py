@@ -14,7 +14,7 @@ from certivote.io._dates import moments
 from certivote.io._decimal_marks import with_points
 from certivote.io._table_files import TableError, TableFile
 
-__all__ = ["SideColumn", "as_value", "group_names", "target_labels", "times"]
+__all__ = ["SideColumn", "as_value", "group_names", "target_labels", "times", "warn_of_spellings"]
 
 _CLASSES = 100
 """Labels beyond which there must be two rows of each, on average."""
@@ -34,21 +34,29 @@ class SideColumn:
         Of each row, the place of its text; -1 where it is missing.
     texts : list of str
         All different texts.
-    where : function of a row number
-        Where in the file that row is.
+    cell : function of a row number
+        Where in the file that row is, and what is written there.
     """
 
     file: TableFile
     name: str
     codes: NDArray[np.integer]
     texts: list[str]
-    where: Callable[[int], str]
+    cell: Callable[[int], tuple[str, str]]
 
-    def check_complete(self, what: str, advice: str = "") -> None:
-        """Refuse a missing value, and say where the first is."""
+    def check_complete(self, what: str, advice: str = "", *, one: str = "") -> None:
+        """Refuse a missing value, and say where the first is.
+
+        A word that counts as missing, such as ``none``, may be what ``one`` says, as which it would not be missing.
+        """
         missing = np.flatnonzero(self.codes < 0)
-        if len(missing):
-            raise TableError(f"{self.where(int(missing[0]))}: {what} {self.name!r} is empty.{advice}")
+        if not len(missing):
+            return
+        where, text = self.cell(int(missing[0]))
+        if text.strip():
+            rename = f"; if it is a {one}, rename it" if one else ""
+            raise TableError(f"{where}: {what} {self.name!r} holds {text!r}, which counts as missing{rename}.")
+        raise TableError(f"{where}: {what} {self.name!r} is empty.{advice}")
 
     def check_classes(self, what: str, advice: str) -> None:
         """Refuse a column that has too many different values for classes."""
@@ -57,6 +65,10 @@ class SideColumn:
                 f"{self.file}: {what} {self.name!r} has {len(self.texts):,} different values in {len(self.codes):,} "
                 f"rows; {advice}"
             )
+
+    def where(self, row: int) -> str:
+        """Where in the file a row is."""
+        return self.cell(row)[0]
 
     def where_first(self, text: str) -> str:
         """Where in the file a text is first."""
@@ -74,12 +86,26 @@ class SideColumn:
 
 def target_labels(column: SideColumn) -> Any:
     """The classes that a vote learns: texts, of which ``1`` and ``1.0`` are two."""
-    column.check_complete("the target", " Remove such rows only if they are missing at random.")
+    column.check_complete("the target", " Remove such rows only if they are missing at random.", one="class")
     column.check_classes(
         "the target",
         "a vote chooses among classes. Is another column meant, or should numbers be cut into ranges first?",
     )
+    warn_of_spellings([(column, text) for text in column.texts])
     return column.replaced(column.texts)
+
+
+def warn_of_spellings(classes: Sequence[tuple[SideColumn, str]]) -> None:
+    """Say so, if two classes, each with a column that holds it, differ by case or by blanks only."""
+    columns = {text: column for column, text in reversed(classes)}
+    twice = _alike((text, _spelled(text)) for _, text in classes)
+    if twice:
+        first, second = (f"the column {columns[text].name!r} holds {text!r}" for text in twice)
+        warnings.warn(
+            f"{columns[twice[0]].file}: {first} and {second}, which count as two classes; if they are one, write them "
+            "in one way.",
+            stacklevel=2,
+        )
 
 
 def group_names(column: SideColumn) -> Any:
@@ -88,18 +114,18 @@ def group_names(column: SideColumn) -> Any:
     Numbers are the same by value, if all are numbers. What may be one name in two spellings is refused or warned about:
     rows of one entity under two names would count as independent.
     """
-    column.check_complete("the group column")
+    column.check_complete("the group column", one="group")
     texts = with_points(column.file, column.name, column.texts)
     values = [as_value(text) for text in texts]
     if not any(isinstance(value, str) for value in values):
         return column.replaced([_number_name(value) for value in values])
-    twice = _alike(texts, ((text, value) for text, value in zip(texts, values, strict=True) if value != text))
+    twice = _alike(((text, value) for text, value in zip(texts, values, strict=True) if value != text))
     if twice:
         raise TableError(
             f"{column.file}: the group column {column.name!r} holds {twice[0]!r} and {twice[1]!r}, which are one "
             "number; write it in one way, so that no group has two names."
         )
-    twice = _alike(texts, ((text, unicodedata.normalize("NFKC", text).casefold()) for text in texts))
+    twice = _alike((text, _spelled(text)) for text in texts)
     if twice:
         warnings.warn(
             f"{column.file}: the group column {column.name!r} holds {twice[0]!r} and {twice[1]!r}, which count as two "
@@ -140,7 +166,12 @@ def _number_name(value: Any) -> str:
     return str(int(value)) if float(value).is_integer() else str(value)
 
 
-def _alike(texts: Sequence[str], forms: Iterable[tuple[str, Any]]) -> tuple[str, str] | None:
+def _spelled(text: str) -> str:
+    """What spellings of one name have in common: neither case nor more blanks than one make a difference."""
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def _alike(forms: Iterable[tuple[str, Any]]) -> tuple[str, str] | None:
     """The first two texts that have the same form."""
     seen: dict[Any, str] = {}
     for text, form in forms:

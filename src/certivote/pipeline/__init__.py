@@ -17,6 +17,7 @@ from certivote.pipeline._prepare import Prepared, PreparedPart, prepare
 from certivote.pipeline._progress import Stage, progress
 from certivote.pipeline._run import run
 from certivote.pipeline._split import PartRows, Split
+from certivote.pipeline._units import require_repeatable
 
 __all__ = [
     "PARAMETER_CONSTRAINTS",
@@ -40,6 +41,7 @@ __all__ = [
     "prepare",
     "progress",
     "refuse_fit_params",
+    "require_repeatable",
     "run",
     "training_objective",
     "usual_voters",

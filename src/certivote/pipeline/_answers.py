@@ -5,12 +5,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import column_or_1d
 
+from certivote.pipeline._values import missing_places, plain_values
 from certivote.theory.predictors import RANDOM
 
-__all__ = ["ask", "checked_labels", "codes_of", "match", "named_models", "true_labels"]
+__all__ = ["ask", "by_name", "checked_labels", "codes_of", "match", "named_models", "true_labels"]
 
 Labels = list[Any]
 
@@ -18,7 +17,7 @@ Labels = list[Any]
 def named_models(model: Any) -> dict[str, Any]:
     """Models by name, whether one, a list, or a dictionary was given."""
     if isinstance(model, Mapping):
-        models = {str(name): each for name, each in model.items()}
+        models = by_name(model)
     else:
         several = model if isinstance(model, list | tuple) else [model]
         models = {}
@@ -42,6 +41,15 @@ def named_models(model: Any) -> dict[str, Any]:
     return models
 
 
+def by_name(several: Any) -> dict[str, Any]:
+    """A dictionary or a data frame with names as text, no two of them equal."""
+    names = [str(name) for name in several]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(f"Names of models must differ; {', '.join(map(repr, twice))} occurs more than once.")
+    return dict(zip(names, (several[name] for name in several), strict=True))
+
+
 def _name(model: Any) -> str:
     """What to call a model that came without a name."""
     own = getattr(model, "__name__", None) if not hasattr(model, "predict") else type(model).__name__
@@ -54,26 +62,25 @@ def ask(name: str, model: Any, X: Any, n_rows: int) -> Labels:
     return checked_labels(name, predict(X) if callable(predict) else model(X), n_rows)
 
 
-def checked_labels(name: str, given: Any, n_rows: int) -> Labels:
+def checked_labels(name: str, given: Any, n_rows: int | None = None) -> Labels:
     """One label for each row, as Python has it, none missing."""
-    labels = np.asarray(given)
-    if labels.ndim == 2 and labels.shape[1] == 1:
-        labels = labels[:, 0]
-    if labels.ndim != 1:
+    shape = np.shape(given)
+    if len(shape) == 2 and shape[1] != 1:
         raise ValueError(
-            f"{name} must give one label for each row; got an array of shape {labels.shape}. If these are "
-            "probabilities, give a function that makes labels of them, such as "
-            "lambda X: labels[model.predict(X).argmax(axis=1)]."
+            f"{name} must give one label for each row; got an array of shape {shape}. If these are probabilities, give "
+            "a function that makes labels of them, such as lambda X: labels[model.predict(X).argmax(axis=1)]; if they "
+            "are the answers of several models, give a dictionary with a name for each."
         )
-    if len(labels) != n_rows:
-        raise ValueError(f"{name} must give one label for each of the {n_rows:,} rows; got {len(labels):,}.")
-    values = labels.tolist()
-    missing = [i for i, value in enumerate(values) if value is None or value != value]
+    values = plain_values(given, name)
+    if n_rows is not None and len(values) != n_rows:
+        raise ValueError(f"{name} must give one label for each of the {n_rows:,} rows; got {len(values):,}.")
+    missing = missing_places(values)
     if missing:
         raise ValueError(f"{name} has no label in {len(missing):,} rows, the first of them row {missing[0]}.")
-    if labels.dtype.kind == "f" and type_of_target(labels) == "continuous":
+    parts = next((value for value in values if isinstance(value, float) and not value.is_integer()), None)
+    if parts is not None:
         raise ValueError(
-            f"{name} must give labels; got numbers such as {values[0]!r}. If these are probabilities or scores, give a "
+            f"{name} must give labels; got numbers such as {parts!r}. If these are probabilities or scores, give a "
             "function that makes labels of them, such as lambda X: (model.predict(X) > 0.5).astype(int)."
         )
     return values
@@ -102,25 +109,38 @@ def match(truth: Labels, answers: Sequence[Labels], known: Sequence[Any], names:
                 f"{name} never gives a label that the rows have: it says {_few(given)}, and the rows have "
                 f"{_few(truth)}. Translate its answers by a function of rows that gives labels.{hint}"
             )
+    _refuse_twins([*true, *(label for given in (*answers, *known) for label in set(given))])
     labels: dict[Any, None] = dict.fromkeys(truth)
     for given in (*answers, *known):
         labels.update(dict.fromkeys(label for label in given if label not in labels))
     if len(labels) < 2:
-        raise ValueError(f"All rows and all answers have the one label {truth[0]!r}: there is nothing to tell apart.")
+        raise ValueError(
+            f"All rows and all answers have the one label {truth[0]!r}: there is nothing to tell apart. Give rows of "
+            "at least two classes."
+        )
     try:
         return sorted(labels)
     except TypeError:  # text and numbers, of which no one comes first
         return sorted(labels, key=lambda label: (type(label).__name__, str(label)))
 
 
-def true_labels(y: Any) -> Labels:
+def _refuse_twins(labels: Labels) -> None:
+    """Labels that differ but are written the same, such as 1 and "1", would be one class in a certificate."""
+    written: dict[str, Any] = {}
+    for label in labels:
+        other = written.setdefault(str(label), label)
+        if other != label:
+            raise ValueError(
+                f"The labels {other!r} and {label!r} differ and are written the same: convert all labels to one type, "
+                "for instance by y.astype(str)."
+            )
+
+
+def true_labels(y: Any, name: str = "y") -> Labels:
     """The true labels, checked."""
-    labels = np.asarray(column_or_1d(y, warn=False))
-    if not len(labels):
-        raise ValueError("y is empty; a certificate needs rows with known labels.")
-    values = checked_labels("y", labels, len(labels))
-    check_classification_targets(labels)
-    return values
+    if not np.size(y):
+        raise ValueError(f"{name} is empty; a certificate needs rows with known labels.")
+    return checked_labels(name, y)
 
 
 def codes_of(labels: Labels, classes: Labels) -> NDArray[np.intp]:

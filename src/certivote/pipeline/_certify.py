@@ -179,7 +179,7 @@ def _record(plan: Plan, part: PreparedPart, classes: NDArray[Any], learned: _Lea
     central = part.hyper_priors[0].beta
     prior_vote = fixed_point(np.log(central / central.sum()))
     prior_wrong = mistakes(part.votes.masses(prior_vote), part.labels, plan.loss)
-    prior_errors, prior_losses, prior_bound = fixed_bound(prior_wrong, plan.delta, part.entities)
+    prior_errors, prior_losses, prior_bound = fixed_bound(prior_wrong, plan.delta / plan.n_candidates, part.entities)
     majority = certified_majority(part.training_labels, part.labels, len(classes), plan.delta, part.entities)
     return PartRecord(
         n=n,
@@ -223,7 +223,7 @@ def _drift(counted: CountedVote, times: NDArray[Any] | None) -> tuple[Drift, ...
     """A test of whether errors were more frequent late than early, where rows have times and the vote fixed answers."""
     if times is None or counted.method.predictor.is_random:
         return ()
-    return (drift_of(counted.tally.wrong[0], times),)
+    return drift_of(counted.tally.wrong[0], times)
 
 
 def _payments(plan: Plan, learned: _Learned, attempt: _Attempt, n: int) -> tuple[Payment, ...]:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import validate_parameter_constraints
 
 from certivote.certificate import Candidate, Certificate, part_digest, row_keys, used_rows
-from certivote.pipeline._answers import ask, checked_labels, codes_of, match, named_models, true_labels
+from certivote.pipeline._answers import ask, by_name, checked_labels, codes_of, match, named_models, true_labels
 from certivote.pipeline._assumptions import assumptions
 from certivote.pipeline._certify import certify_votes
 from certivote.pipeline._hyper_priors import HyperPrior, given_hyper_priors, hyper_prior_words
@@ -17,6 +17,7 @@ from certivote.pipeline._plan import PARAMETER_CONSTRAINTS, Plan, make_plan
 from certivote.pipeline._prepare import Prepared, PreparedPart
 from certivote.pipeline._provenance import Table
 from certivote.pipeline._seeds import entropy_of
+from certivote.pipeline._shown import Shown
 from certivote.pipeline._split import PartRows, count_duplicates
 from certivote.pipeline._unit_remarks import unit_remarks
 from certivote.pipeline._units import Units, make_units
@@ -83,14 +84,16 @@ def certify(
     (4, 143, 0.0629)
     """
     models, truth = named_models(model), true_labels(y)
-    _check_fresh(models, X, y)
+    _check_fresh(models, X, truth)
+    # Before a model is asked, which may change them.
+    keys = row_keys(_table(X, len(truth), "X"))
+    shown = None if training is None else Shown.beside(_table(X, len(truth), "X"), _table(training, None, "training"))
     answers = [ask(name, each, X, len(truth)) for name, each in models.items()]
     known = [_known(each) for each in models.values()]
-    keys = _keys(X, len(truth), "X")
-    shown = None if training is None else _keys(training, None, "training")
     columns = tuple(map(str, getattr(X, "columns", ())))
     width = np.shape(X)[1] if len(np.shape(X)) == 2 else 1
-    rows = _Rows(truth, _name(y), keys, shown, columns, width, make_units(len(truth), groups, order), X)
+    units = make_units(len(truth), groups, order)
+    rows = _Rows(truth, _name(y), keys, shown, columns, width, units, _table(X, len(truth), "X"))
     return _certificate(dict(zip(models, answers, strict=True)), known, rows, delta, random_state)
 
 
@@ -101,6 +104,7 @@ def certify_predictions(
     groups: ArrayLike | None = None,
     *,
     order: ArrayLike | None = None,
+    table: Any = None,
     random_state: int = 0,
 ) -> Certificate:
     """Certify a model by its answers to rows that it has never seen, wherever they come from.
@@ -113,6 +117,8 @@ def certify_predictions(
         The answers of the model; or, by name, of several models: see :func:`certify`.
     delta, groups, order, random_state
         As for :func:`certify`.
+    table : data frame, optional
+        Other columns of these rows. They are looked at for rows that seem to belong together, and for nothing else.
 
     Returns
     -------
@@ -125,58 +131,56 @@ def certify_predictions(
     >>> print(f"{certificate.bound:.4f}")
     0.0235
     """
-    truth = true_labels(y_true)
+    truth = true_labels(y_true, "y_true")
     if isinstance(y_pred, Mapping) or hasattr(y_pred, "columns"):
-        columns = {str(name): y_pred[name] for name in y_pred}
+        columns = by_name(y_pred)
     else:
         columns = {"model" if getattr(y_pred, "name", None) is None else str(y_pred.name): y_pred}
     if not columns:
         raise ValueError("y_pred is empty; give the answers of a model, or of several by name.")
     answers = {name: checked_labels(name, given, len(truth)) for name, given in columns.items()}
-    table = np.array([[str(label) for label in row] for row in zip(*answers.values(), strict=True)], dtype=object)
+    said = np.array([[str(label) for label in row] for row in zip(*answers.values(), strict=True)], dtype=object)
     units = make_units(len(truth), groups, order)
-    rows = _Rows(truth, _name(y_true), row_keys(table), None, tuple(answers), len(answers), units)
+    looked = None if table is None else _table(table, len(truth), "table")
+    rows = _Rows(
+        truth, _name(y_true), row_keys(said), None, tuple(answers), len(answers), units, looked, only_answers=True
+    )
     return _certificate(answers, [[]] * len(answers), rows, delta, random_state)
 
 
 @dataclasses.dataclass(frozen=True)
 class _Rows:
-    """What is known of the rows besides the answers to them; ``X`` is None where there are only these."""
+    """What is known of the rows besides the answers to them; ``table`` is None where there is nothing else."""
 
     truth: list[Any]
     target: str
     keys: Sequence[bytes]
-    training: Sequence[bytes] | None
+    training: Shown | None
     columns: tuple[str, ...]
     n_columns: int
     units: Units
-    X: Any = None
-
-    @property
-    def only_answers(self) -> bool:
-        return self.X is None
+    table: Any = None
+    only_answers: bool = False
 
     def remarks(self, entropy: tuple[int, ...]) -> tuple[str, ...]:
         """What a table of rows shows about rows that belong together."""
-        table = self.X if hasattr(self.X, "iloc") or hasattr(self.X, "tocsr") else np.asarray(self.X)
-        if self.units.entities is None and len(np.shape(table)) != 2:
+        if self.units.entities is None and len(np.shape(self.table)) != 2:
             return ()
         everything = PartRows(np.arange(0), np.arange(len(self.keys)))
-        return unit_remarks(self.units, everything, table, self.columns, entropy)
+        names = tuple(map(str, getattr(self.table, "columns", ())))
+        return unit_remarks(self.units, everything, self.table, names, entropy)
 
     def duplicates(self) -> tuple[int, int]:
         """Rows that equal an earlier one, and that equal a training row; answers alone do not tell."""
         if self.only_answers:
             return 0, 0
-        n, shown = len(self.keys), list(self.training or ())
-        return count_duplicates([*self.keys, *shown], PartRows(n + np.arange(len(shown)), np.arange(n)))
+        everything = PartRows(np.arange(0), np.arange(len(self.keys)))
+        return count_duplicates(self.keys, everything)[0], self.training.again if self.training else 0
 
     def digests(self) -> tuple[str, str]:
         """Of these rows with their labels as text, and of the training rows."""
         labels = np.array([str(label) for label in self.truth], dtype=object)
-        shown = self.training or ()
-        trained = part_digest(shown, np.array([""] * len(shown), dtype=object), np.arange(len(shown))) if shown else ""
-        return part_digest(self.keys, labels, np.arange(len(labels))), trained
+        return part_digest(self.keys, labels, np.arange(len(labels))), self.training.digest if self.training else ""
 
 
 def _certificate(
@@ -197,7 +201,9 @@ def _certificate(
     def certified(plan: Plan, voting: NDArray[np.intp]) -> Certificate:
         prepared = _prepared(plan, voting, labels, classes, rows)
         found = certify_votes(plan, prepared).certificate
-        parts = tuple(dataclasses.replace(part, training_rows=len(rows.training or ())) for part in found.parts)
+        parts = tuple(
+            dataclasses.replace(part, training_rows=rows.training.n if rows.training else 0) for part in found.parts
+        )
         told = assumptions(rows.units, plan.method.predictor, given=True)
         return dataclasses.replace(found, parts=parts, assumptions=told)
 
@@ -250,14 +256,16 @@ def _prepared(
     )
 
 
-def _check_fresh(models: dict[str, Any], X: Any, y: ArrayLike) -> None:
+def _check_fresh(models: dict[str, Any], X: Any, truth: list[Any]) -> None:
     """Refuse rows that a certivote model was made from."""
     for name, model in models.items():
         if not hasattr(model, "certificate_") or not hasattr(model, "part_"):
             continue
-        part = model.part_
+        own = {label: place for place, label in enumerate(model.classes_.tolist())}
+        # Rows of other classes are others; what they are called here does not matter.
+        part, labels = model.part_, model.classes_[np.array([own.get(label, 0) for label in truth])]
         trained, certified = used_rows(
-            model.certificate_.deployed_part, part.train, part.certify, *model.check_rows(X, y)
+            model.certificate_.deployed_part, part.train, part.certify, *model.check_rows(X, labels)
         )
         if trained or certified:
             raise ValueError(
@@ -273,12 +281,12 @@ def _known(model: Any) -> list[Any]:
     return list(found.tolist()) if found.ndim == 1 else []
 
 
-def _keys(X: Any, n_rows: int | None, name: str) -> list[bytes]:
-    """A digest of each row."""
+def _table(X: Any, n_rows: int | None, name: str) -> Any:
+    """Rows that can be read one by one."""
     rows = X if hasattr(X, "iloc") or hasattr(X, "tocsr") else np.asarray(X)
     if not np.shape(rows) or (n_rows is not None and np.shape(rows)[0] != n_rows):
         raise ValueError(f"{name} must have one row for each of the {n_rows:,} labels; got shape {np.shape(rows)}.")
-    return row_keys(rows)
+    return rows
 
 
 def _name(y: Any) -> str:

@@ -33,7 +33,7 @@ from certivote.pipeline._weigh import informed_weights
 from certivote.theory.entities import Entities
 from certivote.theory.methods import Method
 from certivote.theory.risks import Labels
-from certivote.voters import FittedVoters, VoterSet
+from certivote.voters import FittedVoters, Preprocessed, VoterSet, resolve_voters
 from certivote.votes import Votes
 
 __all__ = ["Prepared", "PreparedPart", "prepare"]
@@ -245,8 +245,11 @@ def _check_units(plan: Plan, units: Units) -> None:
             f"order goes with split='single', where the earliest rows train and the latest certify; got split="
             f"{plan.split!r}, which would also certify earlier rows with voters from later ones."
         )
-    name = type(plan.voters).__name__
-    if units.groups and plan.voters.needs_training and "entities" not in inspect.signature(plan.voters.fit).parameters:
+    voters = plan.voters
+    while isinstance(voters, Preprocessed):
+        voters = resolve_voters(voters.voters)
+    name = type(voters).__name__
+    if units.groups and voters.needs_training and "entities" not in inspect.signature(voters.fit).parameters:
         raise ValueError(
             f"groups cannot be used with {name}: its fit takes no 'entities', and voters that do not keep the rows of "
             "an entity together learn from leaks. Use voters='mixed' or 'forest', or fitted classifiers."

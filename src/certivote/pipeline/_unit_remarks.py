@@ -16,11 +16,11 @@ def unit_remarks(
     units: Units, rows: PartRows, X: Any, columns: tuple[str, ...], entropy: tuple[int, ...]
 ) -> tuple[str, ...]:
     """Sentences about one part."""
-    if units.order:
-        return ()
     if units.entities is None:
         rng = np.random.default_rng(Seeds(entropy).looks)
-        return relatives_remarks(X, rows.train, rows.certify, columns, rng)
+        found = relatives_remarks(X, rows.train, rows.certify, columns, rng)
+        # That neighbouring rows are alike is what a recording is like, and what the order was given for.
+        return tuple(remark for remark in found if not (units.order and remark.startswith("Neighbouring")))
     _, sizes = np.unique(units.entities[rows.certify], return_counts=True)
     if sizes.max() == 1:
         return (

@@ -1,18 +1,20 @@
 """What the rows come in: entities that must not be divided, or an order in time."""
 
 import hashlib
-from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date, timedelta
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
-from sklearn.utils.validation import check_consistent_length, column_or_1d
+from sklearn.utils.validation import check_consistent_length
 
-from certivote.certificate import Drift
+from certivote.certificate import Certificate, Drift
+from certivote.pipeline._values import missing_places, names_of, plain_values
 
-__all__ = ["Units", "drift_of", "make_units"]
+__all__ = ["Units", "drift_of", "make_units", "require_repeatable"]
 
 Codes = NDArray[np.intp]
 
@@ -45,10 +47,11 @@ class Units:
     def arranged(self, n_rows: int, rng: np.random.Generator) -> Codes:
         """The numbers of all entities, or rows, from the first that trains to the last that certifies.
 
-        At random, or, of rows with an order in time, the earliest first and those of one moment as they come.
+        At random, or, of rows with an order in time, the earliest first and those of one moment at random: the order of
+        a file may go with the labels.
         """
         if self.times is not None:
-            return np.argsort(self.times, kind="stable")
+            return np.lexsort((rng.permutation(n_rows), self.times))
         return rng.permutation(n_rows if self.entities is None else self._count)
 
     def rows_of(self, units: Codes) -> Codes:
@@ -80,23 +83,25 @@ def make_units(n_rows: int, groups: ArrayLike | None, order: ArrayLike | None) -
             "order in time by their time. Give groups if new entities will come, order if later times will."
         )
     if groups is not None:
-        names = _names(_checked(groups, n_rows, "groups"))
+        names = names_of(_checked(groups, n_rows, "groups"))
         if len(set(names)) < 2:
             raise ValueError(f"groups must name at least two entities; all {n_rows:,} rows are of {names[0]!r:.80}.")
-        ordered = sorted(set(names), key=lambda name: hashlib.sha256(name.encode()).digest())
+        ordered = sorted(set(names), key=lambda name: hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest())
         numbers = {name: number for number, name in enumerate(ordered)}
         return Units(entities=np.array([numbers[name] for name in names]), groups=_name(groups, "groups"))
     if order is not None:
-        times = _checked(order, n_rows, "order")
-        if times.dtype.kind not in "biufMm":
-            raise ValueError(
-                "order must hold numbers or dates, which say when each row was taken; got values such as "
-                f"{times.tolist()[0]!r:.80}. Text with dates becomes dates by pandas.to_datetime."
-            )
-        if len(np.unique(times)) < 2:
-            raise ValueError(f"order must tell earlier rows from later ones; all {n_rows:,} values are equal.")
+        times = _times(_checked(order, n_rows, "order"), n_rows)
         return Units(times=times, order=_name(order, "order"))
     return Units()
+
+
+def require_repeatable(certificate: Certificate, groups: Any, order: Any) -> None:
+    """Refuse to repeat a fit without its seed, without what its rows belonged to, or when they were taken."""
+    if not certificate.provenance.entropy:
+        raise ValueError("The certificate is of an early schema, which records no seed: fit anew instead.")
+    for name, recorded, given in (("groups", certificate.groups, groups), ("order", certificate.order, order)):
+        if recorded and given is None:
+            raise ValueError(f"The vote was certified with {name} ({recorded!r}): give {name}= to repeat its fit.")
 
 
 def _name(given: Any, unnamed: str) -> str:
@@ -107,28 +112,35 @@ def _name(given: Any, unnamed: str) -> str:
     return unnamed if name is None or not str(name) else str(name)
 
 
-def drift_of(wrong: NDArray[np.bool_], times: NDArray[Any]) -> Drift:
-    """Fisher's exact test of whether the later half of the rows has another share of errors than the earlier half.
+def drift_of(wrong: NDArray[np.bool_], times: NDArray[Any]) -> tuple[Drift, ...]:
+    """Fisher's exact test of whether later rows have another share of errors than earlier ones; none for one moment.
+
+    The rows are divided at a moment, as near to one half as can be: rows of one moment have no order.
 
     Examples
     --------
     >>> wrong = np.array([False] * 10 + [True] * 6 + [False] * 4)
-    >>> drift = drift_of(wrong, np.arange(20))
+    >>> (drift,) = drift_of(wrong, np.arange(20))
     >>> drift.early_errors, drift.late_errors, round(drift.p_value, 4)
     (0, 6, 0.0108)
     """
-    ordered = wrong[np.argsort(times, kind="stable")]
-    half = len(ordered) // 2
-    early, late = int(np.count_nonzero(ordered[:half])), int(np.count_nonzero(ordered[half:]))
-    table = [[early, half - early], [late, len(ordered) - half - late]]
-    return Drift(half, early, len(ordered) - half, late, float(min(stats.fisher_exact(table).pvalue, 1.0)))
+    moments, counts = np.unique(times, return_counts=True)
+    if len(moments) < 2:
+        return ()
+    earlier = np.cumsum(counts)[:-1]  # rows before the second moment, the third, ...
+    place = int(np.argmin(np.abs(earlier - len(times) // 2)))
+    is_late, n_early = times >= moments[place + 1], int(earlier[place])
+    early, late = int(np.count_nonzero(wrong & ~is_late)), int(np.count_nonzero(wrong & is_late))
+    n_late = len(times) - n_early
+    p_value = stats.fisher_exact([[early, n_early - early], [late, n_late - late]]).pvalue
+    return (Drift(n_early, early, n_late, late, float(min(p_value, 1.0))),)
 
 
-def _checked(given: ArrayLike, n_rows: int, name: str) -> NDArray[Any]:
+def _checked(given: ArrayLike, n_rows: int, name: str) -> list[Any]:
     """One value per row, none of them missing."""
-    values = np.asarray(column_or_1d(given, warn=False))
+    values = plain_values(given, name)
     check_consistent_length(values, np.empty(n_rows))
-    missing = [i for i, value in enumerate(values.tolist()) if value is None or value != value]
+    missing = missing_places(values)
     if missing:
         raise ValueError(
             f"{name} must have a value for every row; {len(missing):,} are missing, the first in row {missing[0]}."
@@ -136,8 +148,20 @@ def _checked(given: ArrayLike, n_rows: int, name: str) -> NDArray[Any]:
     return values
 
 
-def _names(values: NDArray[Any]) -> Sequence[str]:
-    """Entities by their names as text: 7, 7.0 and "7" are one."""
-    return [
-        str(int(value)) if isinstance(value, float) and value.is_integer() else str(value) for value in values.tolist()
-    ]
+def _times(values: list[Any], n_rows: int) -> NDArray[Any]:
+    """Numbers, or moments in UTC."""
+    if all(isinstance(value, date) for value in values):
+        moments = pd.to_datetime(pd.Series(values, dtype=object), utc=True)
+        times: NDArray[Any] = moments.dt.tz_localize(None).to_numpy()
+    elif all(isinstance(value, timedelta) for value in values):
+        times = pd.to_timedelta(pd.Series(values, dtype=object)).to_numpy()
+    elif all(isinstance(value, int | float) for value in values):
+        times = np.array(values)
+    else:
+        raise ValueError(
+            "order must hold numbers or dates, which say when each row was taken; got values such as "
+            f"{values[0]!r:.80}. Text with dates becomes dates by pandas.to_datetime."
+        )
+    if len(np.unique(times)) < 2:
+        raise ValueError(f"order must tell earlier rows from later ones; all {n_rows:,} values are equal.")
+    return times

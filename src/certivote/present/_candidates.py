@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from certivote.certificate import Certificate
 from certivote.present._subject import is_one_model
-from certivote.present._wording import counted, percent_up
+from certivote.present._wording import counted, percent_up, plain_percent
 
 __all__ = ["CandidateLine", "candidate_lines", "candidates_note", "candidates_text"]
 
@@ -26,10 +26,10 @@ def candidate_lines(certificate: Certificate) -> list[CandidateLine]:
 
     def line(name: str, errors: int, losses: tuple[float, ...], bound: float, chosen: bool) -> CandidateLine:
         rows = f"{errors:,} of {counted(part.n, 'row')}"
-        seen = f"{rows} ({errors / part.n:.2%})"
+        seen = f"{rows} ({plain_percent(errors / part.n)})"
         if losses:
             mean = math.fsum(losses) / len(losses)
-            seen = f"{mean:.2%} in the mean over entities ({rows})"
+            seen = f"{plain_percent(mean)} in the mean over entities ({rows})"
         return CandidateLine(name, seen, percent_up(min(bound, 1.0)), chosen)
 
     found = [line(each.name, each.errors, each.losses, each.bound, each.chosen) for each in certificate.candidates]

@@ -4,7 +4,16 @@ import math
 
 from certivote.certificate import Certificate, ClassBound, Drift, PartRecord
 from certivote.present._subject import is_given
-from certivote.present._wording import cases, counted, entities, p_value, percent_up, surprises
+from certivote.present._wording import (
+    cases,
+    confidence,
+    counted,
+    entities,
+    p_value,
+    percent_up,
+    plain_percent,
+    surprises,
+)
 
 __all__ = ["cautions", "no_better_than_majority", "other_remarks", "sentence"]
 
@@ -20,14 +29,15 @@ _RELATED = "takes them for independent"
 def cautions(certificate: Certificate) -> list[str]:
     """Sentences that belong beside the bound wherever it is shown; none for a vote that is worth its certificate.
 
-    They say that the bound is vacuous or no better than guessing, that the rows may not be what the promise takes them
-    for (rows of training, rows that belong together, few entities, errors that drift), that always answering the most
-    frequent class is certified as good, that a class is certified no better than by a coin, or that nothing is
-    certified by class.
+    They say that the bound is vacuous or no better than guessing, that delta is large, that the rows may not be what
+    the promise takes them for (rows of training, rows that belong together, few entities, errors that drift), that
+    always answering the most frequent class is certified as good, that a class is certified no better than by a coin,
+    or that nothing is certified by class.
     """
     part = certificate.deployed_part
     found = [
         *_of_bound(certificate),
+        *_of_delta(certificate),
         *_of_training(certificate),
         *(sentence(text) for text in certificate.remarks if _RELATED in text),
         *_of_entities(part),
@@ -70,6 +80,17 @@ def _of_bound(certificate: Certificate) -> list[str]:
     return []
 
 
+def _of_delta(certificate: Certificate) -> list[str]:
+    if certificate.delta <= _COIN:
+        return []
+    part, sure = certificate.deployed_part, confidence(certificate.delta)
+    seen = part.risks[0] if part.errors is None or part.losses else part.errors / max(part.n, 1)
+    said = f"A promise with {sure} confidence says little: it may fail more often than not."
+    if certificate.bound < seen:
+        said += f" The bound is even below the error rate that was seen, {plain_percent(seen)}."
+    return [said]
+
+
 def _of_training(certificate: Certificate) -> list[str]:
     """Where a model was brought together with its training rows, the rows in both."""
     part = certificate.deployed_part
@@ -96,7 +117,8 @@ def _of_drift(drift: Drift) -> list[str]:
     if not surprises(drift):
         return []
     early, late = drift.early_errors / max(drift.early_rows, 1), drift.late_errors / max(drift.late_rows, 1)
-    seen = f"{'more' if late > early else 'less'} frequent late ({late:.2%}) than early ({early:.2%})"
+    rates = f"late ({plain_percent(late)}) than early ({plain_percent(early)})"
+    seen = f"{'more' if late > early else 'less'} frequent {rates}"
     means = (
         "The error seems to grow: the bound is about the whole time of these rows, and may be too small for the end of "
         "it and for all that comes after."
@@ -128,7 +150,8 @@ def _worse_than_majority(part: PartRecord) -> str:
         mean = math.fsum(part.majority_losses) / max(len(part.majority_losses), 1)
         if part.risks[0] <= mean:
             return ""
-        return f"{better} is wrong on {mean:.2%} in the mean over entities, this classifier on {part.risks[0]:.2%}."
+        mine = plain_percent(part.risks[0])
+        return f"{better} is wrong on {plain_percent(mean)} in the mean over entities, this classifier on {mine}."
     errors = part.risks[0] * part.n if part.errors is None else part.errors
     if errors <= part.majority_errors:
         return ""
@@ -155,9 +178,12 @@ def _rate(entry: ClassBound) -> float:
 def _of_class(entry: ClassBound) -> str:
     if not entry.n:
         return f"Nothing is promised about class '{entry.label}': no certification row has it."
-    seen = f"{100 * entry.risks[0]:.1f} % of the answers to its {cases(entry)} were wrong"
-    if entry.errors is not None:
-        seen = f"{entry.errors:,} of its {cases(entry)} got a wrong answer"
+    its = "only certification row" if entry.n == 1 else cases(entry)
+    seen = f"{plain_percent(entry.risks[0], 1)} of the answers to its {its} were wrong"
+    if entry.errors is not None and entry.n == 1:
+        seen = f"its {its} got a {'wrong' if entry.errors else 'right'} answer"
+    elif entry.errors is not None:
+        seen = f"{entry.errors:,} of its {its} got a wrong answer"
     if _rate(entry) > _COIN:
         return (
             f"Class '{entry.label}' is mostly missed: {seen}. Errors in this class are certified at most "

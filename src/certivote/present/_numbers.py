@@ -20,4 +20,7 @@ def numbers(certificate: Certificate) -> list[tuple[str, str]]:
     if lines := by_class_lines(certificate):
         rows.append(("by class", by_class_title(certificate)))
         rows.extend(("", line) for line in lines)
+    elif certificate.by_class:
+        n, where = len(certificate.classes), "in the record (by_class) and on the page that `certivote report` writes"
+        rows.append(("by class", f"the bounds of {n:,} classes are {where}"))
     return rows

@@ -2,22 +2,23 @@
 
 from certivote.certificate import Certificate
 from certivote.present._subject import is_given, is_one_model, method_of
-from certivote.present._wording import percent_up
+from certivote.present._wording import confidence, percent_up
 
 __all__ = ["promise", "unchecked"]
+
+_LONGEST = 40
+"""Characters of a model's name in the promise."""
 
 
 def promise(certificate: Certificate) -> str:
     """What is promised, in plain words."""
-    confidence = f"{100 * (1 - certificate.delta):g} %"
-    bound = percent_up(certificate.bound)
+    sure, bound = confidence(certificate.delta), percent_up(certificate.bound)
     if certificate.vacuous:
         return (
-            f"This certificate promises nothing: with {confidence} confidence the error is only known to be at "
-            f"most {bound}."
+            f"This certificate promises nothing: with {sure} confidence the error is only known to be at most {bound}."
         )
     who, how = _who_and_how(certificate)
-    sentences = [f"With {confidence} confidence, {who} is wrong on at most {bound} of {_cases(certificate)}."]
+    sentences = [f"With {sure} confidence, {who} is wrong on at most {bound} of {_cases(certificate)}."]
     if certificate.groups:
         sentences.append(
             f"Rows with the same '{certificate.groups}' are one entity, and every entity counts the same, however many "
@@ -44,12 +45,17 @@ def unchecked(certificate: Certificate) -> str:
 def _who_and_how(certificate: Certificate) -> tuple[str, str]:
     """The subject of the promise, and a sentence on what kind of classifier it is."""
     predictor = method_of(certificate).predictor
-    if is_one_model(certificate):
-        return predictor.who, ""  # nobody knows what it does to answer
+    if is_one_model(certificate):  # nobody knows what it does to answer
+        chosen = [candidate.name for candidate in certificate.candidates if candidate.chosen]
+        return (f"the model {_shown(chosen[0])!r}" if chosen else predictor.who), ""
     if certificate.candidates:
         models = f"{len(certificate.candidates)} models"
         return f"this vote of {models}", f"The weights of the {models} were drawn once and are fixed."
     return predictor.who, predictor.how
+
+
+def _shown(name: str) -> str:
+    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 3]}..."
 
 
 def _cases(certificate: Certificate) -> str:

@@ -11,7 +11,7 @@ from certivote.present._cautions import cautions, no_better_than_majority
 from certivote.present._numbers import numbers
 from certivote.present._plain import plain_text, printable
 from certivote.present._promise import promise, unchecked
-from certivote.present._wording import bound_text, majority
+from certivote.present._wording import bound_text, majority, plain_percent
 
 __all__ = ["certificate_text", "comparison_text", "text_table"]
 
@@ -70,7 +70,7 @@ def comparison_text(table: pd.DataFrame) -> str:
     >>> table.attrs["note"] = "It holds with probability at least 0.95."
     >>> print(comparison_text(table))
     method  certified       bound   empirical risk  penalty
-    dis-r   the drawn vote  4.94 %  2.00%           3.00
+    dis-r   the drawn vote  4.94 %  2.00 %          3.00
     <BLANKLINE>
     It holds with probability at least 0.95.
     """
@@ -78,13 +78,22 @@ def comparison_text(table: pd.DataFrame) -> str:
     values = zip(*(table[name].tolist() for name in names), strict=True)
     rows = [[str(method), *map(_cell, names, row)] for method, row in zip(table.index.tolist(), values, strict=True)]
     text = text_table(["method", *names], rows)
-    notes = [*_against_majority(table.attrs.get("certificates", {})), *filter(None, [table.attrs.get("note")])]
+    read = {name: Certificate.from_json(text) for name, text in table.attrs.get("certificates", {}).items()}
+    notes = [*_of_entities(read), *_against_majority(read), *filter(None, [table.attrs.get("note")])]
     return "\n\n".join([text, *map(plain_text, notes)])
 
 
-def _against_majority(certificates: Mapping[str, str]) -> list[str]:
+def _of_entities(read: Mapping[str, Certificate]) -> list[str]:
+    """What the bounds are about, where rows belong to entities."""
+    named = sorted({one.groups for one in read.values() if one.groups})
+    return [
+        f"These bounds are about a random row of a new entity: rows with the same '{name}' are one entity."
+        for name in named
+    ]
+
+
+def _against_majority(read: Mapping[str, Certificate]) -> list[str]:
     """What the most frequent class alone would achieve on the same rows, and which methods are no better."""
-    read = {name: Certificate.from_json(text) for name, text in certificates.items()}
     known = {majority(one.deployed_part) for one in read.values() if one.deployed_part.majority_class}
     worse = [name for name, one in read.items() if no_better_than_majority(one)]
     found = [f"{text[0].upper()}{text[1:]}." for text in sorted(known)]
@@ -97,5 +106,5 @@ def _cell(name: str, value: Any) -> str:
     if name == "bound":
         return bound_text(value)
     if name == "empirical risk":
-        return f"{value:.2%}"
+        return plain_percent(value)
     return f"{value:.2f}" if isinstance(value, float) else str(value)

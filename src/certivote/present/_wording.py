@@ -1,7 +1,7 @@
 """A certificate in words: the numbers behind the promise, each with its name."""
 
 import math
-from decimal import ROUND_CEILING, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
 from certivote.certificate import Certificate, ClassBound, Drift, PartRecord
 from certivote.present._subject import is_given, is_one_model, model_names, only_answers
@@ -11,6 +11,7 @@ __all__ = [
     "by_class_lines",
     "by_class_title",
     "cases",
+    "confidence",
     "counted",
     "drift_text",
     "duplicates",
@@ -19,7 +20,9 @@ __all__ = [
     "majority",
     "observed",
     "p_value",
+    "percent_down",
     "percent_up",
+    "plain_percent",
     "surprises",
     "training_rows",
 ]
@@ -39,6 +42,40 @@ def percent_up(value: float, places: int = 2) -> str:
     '4.94 %'
     """
     return f"{(Decimal(value) * 100).quantize(Decimal(1).scaleb(-places), rounding=ROUND_CEILING)} %"
+
+
+def percent_down(value: float, places: int = 2) -> str:
+    """A probability as a percentage, rounded down.
+
+    Examples
+    --------
+    >>> percent_down(0.04939999)
+    '4.93 %'
+    """
+    return f"{(Decimal(value) * 100).quantize(Decimal(1).scaleb(-places), rounding=ROUND_FLOOR)} %"
+
+
+def plain_percent(value: float, places: int = 2) -> str:
+    """A rate that was observed.
+
+    Examples
+    --------
+    >>> plain_percent(0.0733)
+    '7.33 %'
+    """
+    return f"{100 * value:.{places}f} %"
+
+
+def confidence(delta: float) -> str:
+    """The confidence that delta leaves, rounded down: never 100 %.
+
+    Examples
+    --------
+    >>> confidence(0.05), confidence(1e-7), confidence(1 / 60)
+    ('95 %', '99.99999 %', '98.333 %')
+    """
+    fails = Context(prec=4, rounding=ROUND_CEILING).create_decimal(f"{max(delta, 1e-9):.12g}")
+    return f"{(100 * (1 - fails)).normalize():f} %"
 
 
 def bound_text(value: float) -> str:
@@ -102,7 +139,7 @@ def _certified(certificate: Certificate) -> str:
     if is_one_model(certificate):
         names = [candidate.name for candidate in certificate.candidates if candidate.chosen] or model_names(certificate)
         name = f" '{names[0]}'" if len(names) == 1 and names[0] != "model" else ""
-        return f"{certificate.certified}{name}; loss: {certificate.loss}"
+        return f"{certificate.certified}{name}"
     return f"{certificate.certified}; loss: {certificate.loss}; constant: {certificate.constant}"
 
 
@@ -131,11 +168,11 @@ def observed(part: PartRecord | ClassBound) -> str:
     if not part.n:
         return "no certification rows"
     if part.errors is None:
-        return f"{part.risks[0]:.2%} of {cases(part)}, averaged over the draws"
+        return f"{plain_percent(part.risks[0])} of {cases(part)}, averaged over the draws"
     counts = f"{part.errors:,} of {cases(part)}"
     if part.losses:
-        return f"{part.risks[0]:.2%} in the mean over entities ({counts})"
-    return f"{counts} ({part.errors / part.n:.2%}{' of the rows' if part.entities else ''})"
+        return f"{plain_percent(part.risks[0])} in the mean over entities ({counts})"
+    return f"{counts} ({plain_percent(part.errors / part.n)}{' of the rows' if part.entities else ''})"
 
 
 def by_class_title(certificate: Certificate) -> str:
@@ -168,7 +205,7 @@ def _counts(entry: ClassBound) -> str:
     if not entry.entities:
         return f"{entry.n:,} rows" if entry.errors is None else f"{entry.errors:,} of {entry.n:,}"
     rows = f"{entry.errors or 0:,} of {counted(entry.n, 'row')}" if entry.losses else counted(entry.n, "row")
-    mean = f"{entry.risks[0]:.2%} seen, " if entry.losses else ""
+    mean = f"{plain_percent(entry.risks[0])} seen, " if entry.losses else ""
     return f"{mean}{rows}, {entities(entry.entities)}"
 
 
@@ -182,7 +219,7 @@ def majority(part: PartRecord) -> str:
     errors = counted(part.majority_errors, "error")
     if part.majority_losses:
         mean = math.fsum(part.majority_losses) / len(part.majority_losses)
-        errors = f"{mean:.2%} in the mean over entities, {errors}"
+        errors = f"{plain_percent(mean)} in the mean over entities, {errors}"
     return (
         f"always answering '{part.majority_class}' is certified at most {percent_up(part.majority_bound)} on the same "
         f"rows ({errors})"
@@ -218,7 +255,7 @@ def training_rows(part: PartRecord) -> str:
 def drift_text(drift: Drift) -> str:
     """Whether errors became more frequent, as far as a test can tell."""
     early, late = (
-        f"{errors:,} of {counted(n, 'row')} ({errors / max(n, 1):.2%})"
+        f"{errors:,} of {counted(n, 'row')} ({plain_percent(errors / max(n, 1))})"
         for errors, n in ((drift.early_errors, drift.early_rows), (drift.late_errors, drift.late_rows))
     )
     chance = (
@@ -235,6 +272,6 @@ def surprises(drift: Drift) -> bool:
 
 
 def p_value(drift: Drift) -> str:
-    """The p-value and its test."""
+    """The p-value and its test, and what that assumes."""
     shown = f"p = {drift.p_value:.2g}" if drift.p_value >= 1e-4 else "p < 0.0001"
-    return f"{shown} by Fisher's exact test"
+    return f"{shown} by Fisher's exact test, which takes the rows for independent"

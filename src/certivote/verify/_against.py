@@ -16,7 +16,7 @@ from certivote.verify._origin import check_model_origin
 from certivote.verify._recount import check_prior_vote, recount
 from certivote.verify._rows import check_part_rows
 from certivote.verify._simulation import Array
-from certivote.verify._units import Units, entity_losses
+from certivote.verify._units import OTHER_LOSSES, Units, entity_losses
 from certivote.verify._weights import is_certified_vote
 from certivote.verify._words import FITTED
 
@@ -160,9 +160,11 @@ def check_majority(
     wrong = certify != code
     errors = int(np.count_nonzero(wrong))
     right = (c.classes[code], errors) == (part.majority_class, part.majority_errors)
-    if entities is not None:
-        right = right and entity_losses(wrong, entities) == part.majority_losses
-    return Check(f"{where}majority counted", right, f"{errors:,} errors of always answering {c.classes[code]}")
+    told = f"{errors:,} errors of always answering {c.classes[code]}"
+    if right and entities is not None:
+        right = entity_losses(wrong, entities) == part.majority_losses
+        told += "" if right else OTHER_LOSSES
+    return Check(f"{where}majority counted", right, told)
 
 
 def _check_votes(
@@ -171,7 +173,7 @@ def _check_votes(
     votes: Any,
     labels: Labels,
     entities: Labels | None,
-    times: NDArray[Any] | None,
+    times: Labels | None,
 ) -> Iterator[Check]:
     """The votes of the deployed part's voters, and everything that is counted of them."""
     part = c.deployed_part

@@ -9,6 +9,7 @@ import numpy as np
 
 from certivote.certificate import Certificate
 from certivote.verify._simulation import Labels
+from certivote.verify._values import values_of
 
 __all__ = ["Answers", "asked", "listed", "read_answers"]
 
@@ -70,13 +71,17 @@ def read_answers(c: Certificate, y: Any, answers: list[Any]) -> Answers:
     Raises
     ------
     ValueError
-        If there is not one label for each row, or it is none of the classes.
+        If there is not one label for each row, it is none of the classes, or two labels look alike.
     """
     truth = _labels(y, None, "y")
     columns = [_labels(given, len(truth), "answers") for given in answers]
     written: dict[Any, str] = {}
+    values: dict[str, Any] = {}
     for label in truth + [label for column in columns for label in column]:
-        written.setdefault(label, str(label))
+        text = str(label)
+        written.setdefault(label, text)
+        if values.setdefault(text, label) != label:
+            raise ValueError(f"two labels are equal as text and not as values: {values[text]!r:.80} and {label!r:.80}")
     places = {name: place for place, name in enumerate(c.classes)}
     unknown = [text for text in written.values() if text not in places]
     if unknown:
@@ -103,12 +108,7 @@ def _ascend(written: dict[Any, str], places: dict[str, int]) -> bool:
 
 
 def _labels(given: Any, n_rows: int | None, what: str) -> list[Any]:
-    values = np.asarray(given)
-    values = values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
-    if values.ndim != 1 or (n_rows is not None and len(values) != n_rows):
-        wanted = "one label for each row" if n_rows is None else f"one label for each of {n_rows:,} rows"
-        raise ValueError(f"{what}: {wanted} needed, got shape {values.shape}")
-    found: list[Any] = values.tolist()
-    if any(label is None or label != label for label in found):
-        raise ValueError(f"{what}: some rows have no label")
+    found = values_of(given, what)
+    if n_rows is not None and len(found) != n_rows:
+        raise ValueError(f"{what}: one label for each of {n_rows:,} rows needed, got {len(found):,}")
     return found

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from certivote.certificate import Certificate, part_digest, row_keys, used_rows
 from certivote.verify._against import check_majority
@@ -13,7 +14,9 @@ from certivote.verify._check import Check, trusted
 from certivote.verify._methods import GIVEN, method_of
 from certivote.verify._recount import check_prior_vote, recount
 from certivote.verify._simulation import Array, Labels
-from certivote.verify._units import Units, entity_losses
+from certivote.verify._training import rows_among
+from certivote.verify._units import OTHER_LOSSES, Units, entity_losses
+from certivote.verify._values import values_of
 
 __all__ = ["against_answers", "check_names"]
 
@@ -113,9 +116,21 @@ def _check_fresh(model: Any, X: Any, y: Any) -> Iterator[Check]:
     for each in listed(model)[0]:
         if hasattr(each, "certificate_") and hasattr(each, "part_"):
             own, part = each.certificate_.deployed_part, each.part_
-            trained, certified = used_rows(own, part.train, part.certify, *each.check_rows(X, y))
+            trained, certified = used_rows(own, part.train, part.certify, *_as_fitted(each, X, y))
             told = f"{trained:,} of them trained a model, {certified:,} certified it"
             yield Check("rows that the model was made from", not trained and not certified, told)
+
+
+def _as_fitted(model: Any, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
+    """Rows and labels as a model has seen them: labels that equal its classes are written as these are."""
+    classes = model.classes_.tolist()
+    places = {label: place for place, label in enumerate(classes)}
+    found = values_of(y, "y")
+    # Rows of other classes may stand after those that it knows.
+    checked, _ = model.check_rows(X, model.classes_[[places.get(label, 0) for label in found]])
+    labels = np.empty(len(found), dtype=object)
+    labels[:] = [classes[places[label]] if label in places else label for label in found]
+    return checked, labels
 
 
 def _ordered(wanted: Sequence[str], given: Any) -> list[Any]:
@@ -175,17 +190,21 @@ def _check_rows(
     doubles = len(keys) - len(set(keys))
     yield Check("duplicates counted", doubles == part.duplicates, f"{doubles:,} counted, {part.duplicates:,} recorded")
     if training is not None:
-        yield from _check_training(c, keys, row_keys(_table(training)))
+        yield from _check_training(c, _table(X), _table(training))
 
 
-def _check_training(c: Certificate, keys: Sequence[bytes], shown: Sequence[bytes]) -> Iterator[Check]:
+def _check_training(c: Certificate, X: Any, training: Any) -> Iterator[Check]:
     """The rows that the models were trained on, and how many of the certification rows are among them."""
-    part, nothing = c.deployed_part, np.full(len(shown), "", dtype=object)
+    part, shown = c.deployed_part, row_keys(training)
+    nothing = np.full(len(shown), "", dtype=object)
     same = part_digest(shown, nothing, np.arange(len(shown))) == part.training_digest
     told = f"{len(shown):,} rows, digest {'as recorded' if same else 'OTHER than recorded'}"
     yield Check("training rows", same and len(shown) == part.training_rows, told)
-    trained, recorded = set(shown), part.duplicates_of_training_rows
-    both = sum(key in trained for key in keys)
+    try:
+        both, recorded = rows_among(X, training), part.duplicates_of_training_rows
+    except ValueError as error:
+        yield Check("training rows among these", False, f"the training rows cannot be compared: {error}")
+        return
     yield Check("training rows among these", both == recorded, f"{both:,} counted, {recorded:,} recorded")
 
 
@@ -199,9 +218,10 @@ def _check_candidates(c: Certificate, answers: Answers, entities: Labels | None)
         wrong = answers.codes[:, number] != answers.labels
         errors = int(np.count_nonzero(wrong))
         right = errors == candidate.errors
-        if entities is not None:
-            right = right and entity_losses(wrong, entities) == candidate.losses
         told = f"{errors:,} errors counted, {candidate.errors:,} recorded"
+        if right and entities is not None:
+            right = entity_losses(wrong, entities) == candidate.losses
+            told += "" if right else OTHER_LOSSES
         yield Check(f"candidate {candidate.name}, errors", right, told)
 
 

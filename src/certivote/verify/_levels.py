@@ -140,7 +140,6 @@ def _seen(c: Certificate, parameters: dict[str, Any] | None, given: Evidence, un
         called=any(listed(models)[1] for models in (model, given.predictions) if models is not None),
         rows=level >= Level.DATA and (given.X is not None or answers_only),
         training=given.training is not None,
-        looked_at=not answers_only,
     )
 
 

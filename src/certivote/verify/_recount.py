@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +12,7 @@ from certivote.verify._check import Check
 from certivote.verify._families import FAMILIES, Family
 from certivote.verify._methods import METHODS, RANDOM, Method, method_of
 from certivote.verify._simulation import Array, AuditedVotes, Labels, least_rate, mean_over, mistakes
-from certivote.verify._units import entity_losses, renumbered, row_shares
+from certivote.verify._units import OTHER_LOSSES, entity_losses, renumbered, row_shares
 
 __all__ = ["check_prior_vote", "recount"]
 
@@ -123,7 +122,7 @@ def recount(
     weights: Array,
     labels: Labels,
     entities: Labels | None = None,
-    times: NDArray[Any] | None = None,
+    times: Labels | None = None,
 ) -> Iterator[Check]:
     """Hold what is recorded of the deployed vote, as a whole and by class, against its votes.
 
@@ -138,8 +137,8 @@ def recount(
         Numbers of the true classes.
     entities : array of int, optional
         Which rows belong together, by number in the order of the bets.
-    times : array, optional
-        When the rows were taken.
+    times : array of int, optional
+        When the rows were taken, by number from the earliest moment on.
     """
     c, part = certificate, certificate.deployed_part
     method, family = method_of(c) if c.method in METHODS else None, FAMILIES.get(part.family)
@@ -154,8 +153,8 @@ def recount(
     whole = entities is not None or not c.groups
     vote = _Count(c.loss, method, _STATISTICS.get(c.method), family, votes, weights, labels, masses, entities, whole)
     yield from vote.compare(part, "", _NUMBERS // 2)
-    if times is not None and not is_random and part.drift:
-        yield _drift(vote.wrong(), times, part.drift[0])
+    if times is not None and not is_random:
+        yield _drift(vote.wrong(), times, part.drift)
     for entry in c.by_class:
         if entry.label not in c.classes:
             yield Check("by class", False, f"there is no class {entry.label}")
@@ -168,14 +167,20 @@ def recount(
             yield from vote.take(among).compare(entry, where, _NUMBERS // 2 // len(c.by_class), alarm)
 
 
-def _drift(wrong: NDArray[np.bool_], times: NDArray[Any], recorded: Drift) -> Check:
-    """Errors in the earlier half of the rows and in the later one."""
-    ordered = wrong[sorted(range(len(wrong)), key=lambda row: times[row])]
-    half = len(ordered) // 2
-    early, late = int(np.count_nonzero(ordered[:half])), int(np.count_nonzero(ordered[half:]))
-    right = (early, late) == (recorded.early_errors, recorded.late_errors)
-    told = f"{early:,} errors early and {late:,} late counted"
-    return Check("drift counted", right, f"{told}, {recorded.early_errors:,} and {recorded.late_errors:,} recorded")
+def _drift(wrong: NDArray[np.bool_], times: Labels, recorded: tuple[Drift, ...]) -> Check:
+    """Errors before a moment and from it on: the one that is nearest to the middle of the rows."""
+    ordered = np.sort(times)
+    cuts = (np.flatnonzero(np.diff(ordered)) + 1).tolist()
+    stated = [(one.early_rows, one.early_errors, one.late_rows, one.late_errors) for one in recorded]
+    if not cuts:
+        return Check("drift counted", not stated, f"all rows are of one moment, {len(stated)} tests recorded")
+    first = min(cuts, key=lambda cut: (abs(cut - len(ordered) // 2), cut))
+    late = times >= ordered[first]
+    counts = (first, int(np.count_nonzero(wrong & ~late)), len(wrong) - first, int(np.count_nonzero(wrong & late)))
+    told = f"{counts[1]:,} errors in {counts[0]:,} early rows and {counts[3]:,} in {counts[2]:,} late ones counted"
+    return Check(
+        "drift counted", stated == [counts], f"{told}, {'as' if stated == [counts] else 'OTHER than'} recorded"
+    )
 
 
 def check_prior_vote(
@@ -197,11 +202,12 @@ def check_prior_vote(
         units[np.argmax(units)] += 2.0**52 - units.sum()
         wrong = mistakes(votes.masses(units / 2.0**52), labels, certificate.loss)
         found.append((int(np.count_nonzero(wrong)), entity_losses(wrong, entities)))
-    if entities is None:  # without them nothing says which rows the losses are of
-        right = part.holdout_errors in [errors for errors, _ in found]
-    else:
+    told = f"{found[0][0]:,} errors counted, {part.holdout_errors:,} recorded"
+    right = part.holdout_errors in [errors for errors, _ in found]
+    if right and entities is not None:  # without them nothing says which rows the losses are of
         right = (part.holdout_errors, part.holdout_losses) in found
-    return Check("prior vote counted", right, f"{found[0][0]:,} errors counted, {part.holdout_errors:,} recorded")
+        told += "" if right else OTHER_LOSSES
+    return Check("prior vote counted", right, told)
 
 
 def _equal(found: list[float], record: PartRecord | ClassBound, where: str) -> Check:

@@ -102,7 +102,8 @@ def _part(c: Certificate, part: PartRecord, where: str) -> Iterator[Check]:
     counts = f"{part.duplicates:,} of {part.n:,}, and {part.duplicates_of_training_rows:,} of training rows"
     yield Check(f"{where}duplicates", right, counts)
     losses = part.holdout_losses
-    right = is_fixed_bound(part.holdout_errors, part.n, losses, part.entities, c.delta, part.holdout_bound)
+    level = c.delta / (len(c.candidates) + 1 if c.candidates else 1)
+    right = is_fixed_bound(part.holdout_errors, part.n, losses, part.entities, level, part.holdout_bound)
     fixed = method_of(c).predictor in (FIXED, GIVEN)
     right = right and (not fixed or (part.holdout_errors, losses) == (part.errors, part.losses))
     yield Check(f"{where}prior vote", right, f"{part.holdout_errors:,} errors, at most {part.holdout_bound!r}")

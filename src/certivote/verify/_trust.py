@@ -48,8 +48,6 @@ class Seen:
         Whether given models, or their answers, came with names.
     rows, training : bool
         Whether the rows that given models were certified on were there, and those that they were trained on.
-    looked_at : bool
-        Whether given models were certified on rows, and not by their answers alone.
     """
 
     level: Level = Level.RECORD
@@ -62,7 +60,6 @@ class Seen:
     called: bool = False
     rows: bool = False
     training: bool = False
-    looked_at: bool = True
 
 
 @dataclass(frozen=True)
@@ -185,7 +182,10 @@ def _of_the_units(c: Certificate, seen: Seen) -> Iterator[_Row]:
     own, others = _numbers(c)
     shown = Level.DATA if seen.named else Level.NEVER
     if c.groups:
-        why = "which rows belong together is known with the data and groups="
+        why = (
+            "which rows belong together, and so what each entity got wrong and in which order (another order of the "
+            "same losses gives another bound), is known with the data and groups="
+        )
         fields = (*_each([*own, *others], "entities", "majority_losses"), *_each(own, "losses", "holdout_losses"))
         by_class = ("by_class[].entities", "by_class[].losses", "candidates[].losses")
         yield _Row("entities", _with_units(c, seen), why, (*fields, *by_class))
@@ -223,7 +223,7 @@ def _of_given_models(c: Certificate, seen: Seen) -> Iterator[_Row]:
     if method_of(c).predictor == DRAWN:
         why = "that the seed gives this draw, and it was not picked, certifying the same models again shows"
         yield _Row("the draw", Level.NEVER, why, (*_each(own, "alpha", "log_weights", "draw"), "provenance.entropy"))
-    if not c.groups and not c.order and seen.looked_at:
+    if not c.groups:
         why = "they come from looking at the rows; certifying the same models again shows them"
         yield _Row("remarks", Level.NEVER, why, ("remarks",))
     names = ("candidates[].name", "provenance.parameters")

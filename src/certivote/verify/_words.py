@@ -63,6 +63,22 @@ _ONE_ROW_EACH = (
     "Every certified entity has one row, so groups change nothing but the test: without them, errors would be "
     "counted by the binomial tail, which is a little tighter."
 )
+_OTHERWISE = r": otherwise the certificate takes them for independent, and its bound may be far too small\."
+_ALIKE = re.compile(
+    r"(?s:Column .+ repeats: its [\d,]+ values have [\d,]+( to [\d,]+)? rows each, and rows with the same value are "
+    r"much more alike than others\. If these belong together \(one patient, machine or document\), give the column as "
+    rf"groups= \(--group.*\){_OTHERWISE})|"
+    r"At least \d+ % of the certification rows have near-duplicates among the others: rows much nearer than the next "
+    r"ones after them, as independent rows hardly have\. If rows come in groups \(patients, machines, documents\), say "
+    rf"which by groups= \(--group\){_OTHERWISE}"
+)
+"""What may be said of given rows that seem to belong together."""
+_NEIGHBOURS = re.compile(
+    r"Neighbouring rows of the table are alike: in \d+ % of the comparisons, a row is nearer to the next one than to "
+    r"one further on\. If the rows come in time, give it as order= \(--time\); if they come in groups \(patients, "
+    rf"machines, documents\), say which by groups= \(--group\){_OTHERWISE}"
+)
+"""And if nothing is known of their order."""
 _SHARE = re.compile(
     r"(?P<share>\d+)% of the (?P<what>rows|entities) train the voters: a forest on the first (?P<first>[\d,]+) "
     r"(?P=what) errs on "
@@ -84,7 +100,7 @@ def check_words(c: Certificate, parameters: dict[str, Any] | None) -> Iterator[C
     remark = _c_bound_remark(c)
     right = (remark in c.remarks) if remark else not any(text.startswith("the C-bound") for text in c.remarks)
     yield Check("remark on the bound", right, "it is there" if remark else "none is needed")
-    yield from _remarks_on_rows(c, parameters)
+    yield from _remarks_on_rows(c)
 
 
 def _stated(c: Certificate, what: str, found: str, wanted: str) -> Iterator[Check]:
@@ -162,17 +178,23 @@ def is_train_share(c: Certificate, text: str, entities: int | None = None) -> bo
     )
 
 
-def _remarks_on_rows(c: Certificate, parameters: dict[str, Any] | None) -> Iterator[Check]:
+def _remarks_on_rows(c: Certificate) -> Iterator[Check]:
     """Entities of one row each are remarked on; of given models nothing else is, but what the rows themselves show."""
     if c.groups:
         alone = c.deployed_part.entities == c.deployed_part.n
         told = "one row each" if alone else "several rows"
         yield Check("remark on the entities", (_ONE_ROW_EACH in c.remarks) == alone, f"they have {told}")
     if is_given(c):
-        answers_only = parameters is not None and bool(parameters["answers_only"])
-        silent = bool(c.groups or c.order or answers_only)
-        right = not silent or set(c.remarks) <= {_ONE_ROW_EACH}
-        yield Check("remarks", right, f"{len(c.remarks)}, {'without' if silent else 'by'} looking at the rows")
+        known = [text for text in c.remarks if text == _ONE_ROW_EACH or _is_of_rows(c, text)]
+        right = len(known) == len(c.remarks) == len(set(c.remarks))
+        yield Check("remarks", right, f"{len(c.remarks)}, {len(known)} of them such as given rows may call for")
+
+
+def _is_of_rows(c: Certificate, text: str) -> bool:
+    """Whether this is said of rows that seem to belong together; where groups are given, nothing is."""
+    if c.groups:
+        return False
+    return bool(_ALIKE.fullmatch(text) or (not c.order and _NEIGHBOURS.fullmatch(text)))
 
 
 def _c_bound_remark(c: Certificate) -> str:

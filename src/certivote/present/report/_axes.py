@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-__all__ = ["Bar", "Curve", "axis", "plain_percent", "small"]
+__all__ = ["Bar", "Curve", "axis", "small"]
 
 
 @dataclass(frozen=True)
@@ -31,11 +31,6 @@ class Curve:
     def path(self) -> str:
         """The curve in an SVG view box of 1000 by 1000."""
         return "M" + "L".join(f"{1000 * x:.1f} {1000 * (1 - y):.1f}" for x, y in self.points)
-
-
-def plain_percent(value: float, places: int = 2) -> str:
-    """A rate that was observed."""
-    return f"{100 * value:.{places}f} %"
 
 
 _ENDS = {1.0: 4, 1.5: 3, 2.0: 4, 3.0: 3, 4.0: 4, 5.0: 5, 6.0: 3, 8.0: 4, 10.0: 4}

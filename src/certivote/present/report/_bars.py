@@ -3,8 +3,8 @@
 from certivote.certificate import Certificate, PartRecord
 from certivote.present._breakdown import observed_rate, steps
 from certivote.present._subject import is_given, noun
-from certivote.present._wording import counted, observed, percent_up
-from certivote.present.report._axes import Bar, axis, plain_percent
+from certivote.present._wording import confidence, counted, observed, percent_up, plain_percent
+from certivote.present.report._axes import Bar, axis
 from certivote.present.report._test_rows import TestRows, use
 
 __all__ = ["at_a_glance", "origin"]
@@ -23,7 +23,7 @@ def at_a_glance(certificate: Certificate, test: TestRows | None) -> tuple[list[B
             note += "; a share of these rows, not a mean over entities"
         name = "Seen on test rows" if test.is_test else "Seen on rows it was made from"
         rows.append((name, share, plain_percent(share), note, "test" if test.is_test else "pale"))
-    note = f"with {100 * (1 - certificate.delta):g} % confidence; {certificate.method}, {certificate.theorem}"
+    note = f"with {confidence(certificate.delta)} confidence; {certificate.method}, {certificate.theorem}"
     if certificate.groups:
         note += "; the error on a random row of a new entity"
     rows.append(("Certified: at most", certificate.bound, percent_up(certificate.bound), note, "bound"))

@@ -9,7 +9,7 @@ import numpy as np
 from certivote.certificate import Certificate
 from certivote.present._breakdown import bound_at, cases_needed, growth, least_bound, places_bets
 from certivote.present._subject import is_one_model
-from certivote.present._wording import percent_up
+from certivote.present._wording import percent_down, percent_up
 from certivote.present.report._axes import Curve, axis, small
 
 __all__ = ["Growth", "data_needed", "delta_curve"]
@@ -17,6 +17,8 @@ __all__ = ["Growth", "data_needed", "delta_curve"]
 _DELTAS = np.geomspace(1e-6, 0.5, 201)
 _EVERY, _MANY = (1, 2, 4, 8, 20, 25), 300
 """Bets on many entities take their time: of which deltas every so many-th is shown, for so many times more entities."""
+_LEAST = 1e-4
+"""The least that is shown, 0.01 %."""
 _TARGETS = tuple(k * 10.0**e for e in (-1, -2, -3, -4) for k in (9, 8, 7, 6, 5, 4, 3, 2.5, 2, 1.5, 1.2, 1))
 
 
@@ -61,7 +63,7 @@ class Growth:
     assumed : str
         What the estimate assumes.
     floor : str
-        What more data alone cannot do.
+        What more data alone cannot do, if anything.
     """
 
     curve: Curve
@@ -101,8 +103,15 @@ def data_needed(certificate: Certificate) -> Growth:
         targets=table,
         cases=cases,
         assumed=_assumed(certificate),
-        floor=f"With this error rate no number of {more} would bring the bound below {percent_up(min(least, 1.0))}.",
+        floor=_floor(least, more),
     )
+
+
+def _floor(least: float, more: str) -> str:
+    """What more data cannot do; nothing where no error was seen, since the bound then goes to nought."""
+    if least < _LEAST:
+        return ""
+    return f"With this error rate no number of {more} would bring the bound below {percent_down(min(least, 1.0))}."
 
 
 def _assumed(certificate: Certificate) -> str:

@@ -12,7 +12,7 @@ from certivote.present._plain import plain_text, printable
 from certivote.present._promise import promise, unchecked
 from certivote.present._provenance import provenance_facts
 from certivote.present._subject import is_given, is_one_model, method_of
-from certivote.present._wording import cases, drift_text, majority, percent_up
+from certivote.present._wording import cases, confidence, drift_text, majority, percent_up
 from certivote.present.report._bars import at_a_glance, origin
 from certivote.present.report._curves import data_needed, delta_curve
 from certivote.present.report._premises import premises
@@ -77,7 +77,7 @@ def _render(certificate: Certificate, title: str, command: str, test: TestRows |
         "provenance": provenance_facts(certificate, whole=True),
         "remarks": [sentence(text) for text in other_remarks(certificate)],
         "bound": percent_up(min(certificate.bound, 1.0)),
-        "confidence": f"{100 * (1 - certificate.delta):g} %",
+        "confidence": confidence(certificate.delta),
         "random": method_of(certificate).predictor.is_random,
         "glance": glance,
         "glance_axis": glance_axis,

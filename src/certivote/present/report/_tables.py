@@ -7,8 +7,8 @@ import numpy as np
 from certivote.certificate import Certificate, ClassBound
 from certivote.present._breakdown import vote_weights
 from certivote.present._subject import model_names
-from certivote.present._wording import counted, entities, percent_up
-from certivote.present.report._axes import axis, plain_percent
+from certivote.present._wording import counted, entities, percent_up, plain_percent
+from certivote.present.report._axes import axis
 from certivote.present.report._test_rows import TestRows
 
 __all__ = ["Weights", "by_class", "weights"]

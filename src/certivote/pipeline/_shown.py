@@ -1,0 +1,75 @@
+"""Rows that a given model was trained on, beside those that certify it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from certivote.certificate import part_digest, row_keys
+
+__all__ = ["Shown"]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """How many training rows there are, their digest, and how many certification rows occur among them."""
+
+    n: int
+    digest: str
+    again: int
+
+    @classmethod
+    def beside(cls, X: Any, training: Any) -> "Shown":
+        """Compare rows by their values: columns by name, numbers whatever their type."""
+        keys = row_keys(training)
+        nobody = np.full(len(keys), "", dtype=object)
+        aligned = _aligned(training, X)
+        seen = set(row_keys(_comparable(aligned, X)))
+        again = sum(key in seen for key in row_keys(_comparable(X, aligned)))
+        return cls(len(keys), part_digest(keys, nobody, np.arange(len(keys))), again)
+
+
+def _aligned(training: Any, X: Any) -> Any:
+    """The columns that the certification rows have, in their order."""
+    if hasattr(training, "columns") and hasattr(X, "columns"):
+        absent = [str(name) for name in X.columns if name not in training.columns]
+        if absent:
+            raise ValueError(
+                f"training must have the columns of X, to be compared with it; it lacks {', '.join(absent[:5])}."
+            )
+        return training[list(X.columns)]
+    if np.shape(training)[1:] != np.shape(X)[1:]:
+        raise ValueError(
+            f"training must have the columns of X, to be compared with it; got shape {np.shape(training)} beside "
+            f"{np.shape(X)}."
+        )
+    return training
+
+
+def _comparable(rows: Any, others: Any) -> Any:
+    """Numbers of one type: single precision where either table has that, since more cannot be had back."""
+    if hasattr(rows, "columns") and hasattr(others, "columns"):
+        pairs = [(rows.iloc[:, place], others.iloc[:, place]) for place in range(rows.shape[1])]
+        return pd.concat([_numbers(column, other) for column, other in pairs], axis=1)
+    kind: Any = np.float32 if np.float32 in {*_types(rows), *_types(others)} else np.float64
+    if sparse.issparse(rows):
+        numbers = rows.astype(kind).astype(np.float64)
+        return numbers if sparse.issparse(others) else numbers.toarray()
+    values = np.asarray(rows)
+    return values.astype(kind).astype(np.float64) if values.dtype.kind in "biuf" else values
+
+
+def _numbers(column: Any, other: Any) -> Any:
+    """A column of numbers as floats, with NaN where they are missing; another one as it is."""
+    if not pd.api.types.is_numeric_dtype(column.dtype):
+        return column
+    kind: Any = np.float32 if np.float32 in {*_types(column), *_types(other)} else np.float64
+    values = column.to_numpy(dtype=kind, na_value=np.nan).astype(np.float64)
+    return pd.Series(values, index=column.index, name=column.name)
+
+
+def _types(table: Any) -> set[Any]:
+    kinds = table.dtypes if hasattr(table, "columns") else [getattr(table, "dtype", None)]
+    return {kind.type for kind in kinds if isinstance(kind, np.dtype)}
