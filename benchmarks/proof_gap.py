@@ -129,6 +129,9 @@ def random_certificate(rng: np.random.Generator) -> Certificate:
         by_class=(),
         remarks=(),
         assumptions=(),
+        groups="",
+        order="",
+        candidates=(),
         provenance=Provenance(),
         made_in_schema=SCHEMA_VERSION,
     )
@@ -151,7 +154,9 @@ def _random_part(case: _Case, rng: np.random.Generator) -> tuple[PartRecord, Acc
     bound = theorem.bound(evidence.risks, penalty, n, paid)
     record = PartRecord(
         n=n,
+        entities=0,
         errors=evidence.errors,
+        losses=(),
         risks=evidence.risks,
         delta=case.part_delta,
         risk_draws=evidence.risk_draws,
@@ -179,6 +184,9 @@ def _random_part(case: _Case, rng: np.random.Generator) -> tuple[PartRecord, Acc
         majority_class="",
         majority_errors=0,
         majority_bound=1.0,
+        holdout_losses=(),
+        majority_losses=(),
+        drift=(),
     )
     return record, Account(evidence.risks, penalty, n, paid)
 

@@ -19,7 +19,7 @@ from certivote import CertifiedVoteClassifier
 from certivote.cli import app
 from certivote.io import TableError, read_table
 
-COMMANDS = settings(max_examples=120 if ALL else 30, deadline=None, suppress_health_check=list(HealthCheck))
+COMMANDS = settings(max_examples=120 if ALL else 12, deadline=None, suppress_health_check=list(HealthCheck))
 TEXTS = settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
 
 

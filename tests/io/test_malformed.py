@@ -26,8 +26,8 @@ from certivote.theory.families import FAMILIES
 from certivote.theory.methods import METHODS
 from certivote.voters import Classifiers, Forest, Mixed, Stumps
 
-MANY = settings(max_examples=600 if ALL else 200, deadline=None, suppress_health_check=list(HealthCheck))
-SOME = settings(max_examples=150 if ALL else 50, deadline=None, suppress_health_check=list(HealthCheck))
+MANY = settings(max_examples=600 if ALL else 100, deadline=None, suppress_health_check=list(HealthCheck))
+SOME = settings(max_examples=150 if ALL else 25, deadline=None, suppress_health_check=list(HealthCheck))
 TREES = [DecisionTreeClassifier(max_depth=depth) for depth in (1, 2, None)]
 
 

@@ -177,7 +177,7 @@ def test_a_comparison_prints_as_a_table():
         starts = [lines[0].index(column) for column in COLUMNS]
         cells = [line[a:b].strip() for a, b in zip(starts, [*starts[1:], None], strict=True)]
         assert cells[:2] == [row["certified"], percent_up(row["bound"])]
-        assert cells[2] == f"{row['empirical risk']:.2%}"
+        assert cells[2] == f"{100 * row['empirical risk']:.2f} %"
         assert cells[3] == f"{row['penalty']:.2f}"
     assert lines[4] == ""
     assert lines[5].startswith("Always answering '0' is certified at most ")
