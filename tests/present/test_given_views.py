@@ -1,5 +1,6 @@
 """Certificates of models that somebody brought: in their own words, and with what was not checked in plain view."""
 
+import json
 import re
 from dataclasses import replace
 from html import unescape
@@ -9,7 +10,7 @@ import pytest
 from reports import answers, certificate, labels, page_source, page_words, several, views
 from sklearn.dummy import DummyClassifier
 
-from certivote import certify, certify_predictions, plot_certificate, plot_weights
+from certivote import Certificate, certify, certify_predictions, plot_certificate, plot_weights
 from certivote.present import cautions, certificate_card, certificate_text, percent_up
 
 ONE = ["a model", "a model of entities", "a model in time"]
@@ -183,3 +184,14 @@ def test_a_record_without_its_parameters_is_shown():
     made = certificate("a model")
     bare = replace(made, provenance=replace(made.provenance, parameters=(("models", "no json"),)))
     assert "this model" in certificate_text(bare)
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_parameters_that_are_nested_too_deeply_are_shown_as_text(place, tmp_path):
+    record = json.loads(certify_predictions([0, 1] * 20, [0, 1] * 20).to_json())
+    record["provenance"]["parameters"][place][1] = "[" * 100_000
+    read = Certificate.from_json(json.dumps(record))
+    assert UNCHECKED[:11] in str(read)
+    assert UNCHECKED[:11] in read._repr_html_()
+    read.report(tmp_path / "page.html")
+    assert UNCHECKED[:11] in (tmp_path / "page.html").read_text(encoding="utf-8")

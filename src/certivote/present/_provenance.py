@@ -61,6 +61,6 @@ def _value(text: str) -> str:
     """A parameter as one would write it; long ones are cut."""
     try:
         shown = str(json.loads(text))
-    except ValueError:
+    except (RecursionError, ValueError):  # a record may come from anywhere
         shown = text
     return shown if len(shown) <= 200 else f"{shown[:200]} ..."
