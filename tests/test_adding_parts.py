@@ -9,8 +9,20 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 from typer.testing import CliRunner
 
-from certivote import Certificate, CertifiedVoteClassifier, compare, plot_certificate, plot_comparison, plot_weights
+from certivote import (
+    Certificate,
+    CertifiedVoteClassifier,
+    certify_predictions,
+    compare,
+    load,
+    plot_certificate,
+    plot_comparison,
+    plot_weights,
+    verify,
+)
+from certivote.certificate import percent_up
 from certivote.cli import app
+from certivote.promises import PROMISES, Promise
 from certivote.theory.calculator import formulas
 from certivote.theory.families import FAMILIES
 from certivote.theory.methods import METHODS
@@ -114,8 +126,6 @@ def test_a_row_is_on_the_command_line(method, table, tmp_path):
 
 
 def test_only_the_verifier_does_not_know_a_new_row(method):
-    from certivote import verify
-
     assert not all(check.passed for check in verify(fit().certificate_))
 
 
@@ -164,3 +174,56 @@ def test_a_posterior_family_is_a_line(monkeypatch):
     assert certificate.deployed_part.family == "renamed"
     assert Certificate.from_json(certificate.to_json()) == certificate
     assert certificate.bound == other.bound
+
+
+class Unsure(Promise):
+    """How often the vote is hardly surer of its answer than of the next class."""
+
+    name = "unsure"
+    needs = "scores"
+
+    def __init__(self, below=0.1):
+        self.below = below
+
+    def make(self, ledger):
+        everywhere = np.ones(len(ledger.rows.labels), dtype=bool)
+        event = ledger.rows.scores < self.below
+        statement = ledger.events("unsure", "", everywhere, event, threshold=self.below)
+        return ledger.record(self.name, [statement], self.parameters)
+
+    @staticmethod
+    def sentences(record):
+        (entry,) = record.statements
+        return [f"unsure in at most {percent_up(entry.bound)} of cases ({entry.errors} of {entry.n})"]
+
+
+@pytest.fixture
+def promise(monkeypatch):
+    """A promise is a class and a line of the table."""
+    monkeypatch.setitem(PROMISES, Unsure.name, Unsure)
+    return Unsure(0.2)
+
+
+def test_a_promise_is_a_class_and_a_line(promise, tmp_path):
+    clf = fit("dis-r", promises=[promise], together=True)
+    certificate = clf.certificate_
+    _, made = certificate.promises
+    (entry,) = made.statements
+    masses = clf.predict_proba(X[clf.part_.certify])
+    assert (entry.n, entry.errors) == (len(masses), int(np.sum(abs(masses[:, 0] - masses[:, 1]) < 0.2)))
+    assert entry.errors / entry.n < entry.bound < 1
+    assert Certificate.from_json(certificate.to_json()) == certificate
+    for text in (str(made), str(certificate), certificate._repr_html_()):
+        assert f"unsure in at most {percent_up(entry.bound)}" in text
+    certificate.report(tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text(encoding="utf-8").replace("\N{NO-BREAK SPACE}", " ")
+    assert f"unsure in at most {percent_up(entry.bound)}" in page
+    clf.save(tmp_path / "unsure.certivote")
+    assert load(tmp_path / "unsure.certivote").promises == [promise]
+    assert not all(check.passed for check in verify(certificate))  # the verifier does not know it
+
+
+def test_a_promise_is_made_about_answers(promise):
+    rng = np.random.default_rng(0)
+    certificate = certify_predictions(y, y, scores=rng.random(len(y)), promises=[promise])
+    assert "unsure in at most" in str(certificate.promises[1])

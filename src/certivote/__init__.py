@@ -9,7 +9,7 @@ from certivote._version import __version__
 from certivote.certificate import Certificate
 from certivote.estimator import CertifiedVoteClassifier, load
 from certivote.pipeline import certify, certify_predictions, compare
-from certivote.present import plot_certificate, plot_comparison, plot_weights
+from certivote.present import plot_certificate, plot_comparison, plot_decisions, plot_weights
 from certivote.verify import verify
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "load",
     "plot_certificate",
     "plot_comparison",
+    "plot_decisions",
     "plot_weights",
     "verify",
     "voters",

@@ -25,6 +25,8 @@ from certivote.pipeline import (
     require_repeatable,
     run,
 )
+from certivote.present import CertificateCard
+from certivote.promises import Decisions, Promise
 from certivote.theory.families import FAMILIES
 from certivote.votes import plurality
 
@@ -33,7 +35,7 @@ __all__ = ["CertifiedVoteClassifier", "load"]
 Array = NDArray[np.float64]
 
 
-class CertifiedVoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """A weighted majority vote that comes with a certificate of its own error.
 
     ``fit`` trains voters on one part of the rows, learns their weights on the other by minimising a PAC-Bayesian
@@ -87,6 +89,11 @@ class CertifiedVoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         hyper-prior, half on staying at another.
     constant : {"exact", "paper"}, default="exact"
         Maurer's constant itself and every delta divided in the best way, or ``2 sqrt(n)`` and halves as in the paper.
+    promises : list of promises, default=()
+        What else shall be said of the vote, such as ``Abstention(max_error=0.02)``: see :mod:`certivote.promises`. Each
+        holds with a ``delta`` of its own. :meth:`answers`, :meth:`flags` and :meth:`predict_sets` decide by them.
+    together : bool, default=False
+        Make the bound and all promises hold at once up to ``delta``: the bound has 80 % of it, they share the rest.
     random_state : int, RandomState instance or None, default=None
         Seed of the split, the voters, the training and the draw, which get streams of their own. Trying several seeds
         and keeping the best certificate voids it.
@@ -149,6 +156,8 @@ class CertifiedVoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         n_draws: int = 1,
         price_list: str | ArrayLike = "auto",
         constant: str = "exact",
+        promises: Sequence[Promise] = (),
+        together: bool = False,
         random_state: int | np.random.RandomState | None = None,
         verbose: bool = False,
     ):
@@ -166,6 +175,8 @@ class CertifiedVoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         self.n_draws = n_draws
         self.price_list = price_list
         self.constant = constant
+        self.promises = promises
+        self.together = together
         self.random_state = random_state
         self.verbose = verbose
 
@@ -314,19 +325,6 @@ class CertifiedVoteClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         """Rows and labels as :meth:`fit` saw them: validated the same way, against what was fitted."""
         check_is_fitted(self)
         return check_labelled(self, self.voter_set_, X, y, reset=False)
-
-    def _repr_html_inner(self) -> str:
-        return super()._repr_html_inner() + self._card()
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        bundle = super()._repr_mimebundle_(**kwargs)
-        if "text/html" in bundle:
-            bundle["text/html"] += self._card()
-        return bundle
-
-    def _card(self) -> str:
-        """The certificate below scikit-learn's diagram, once there is one."""
-        return self.certificate_._repr_html_() if hasattr(self, "certificate_") else ""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -10,8 +10,7 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.ensemble import RandomForestClassifier
 
 from certivote import Certificate, CertifiedVoteClassifier
-from certivote.certificate import SCHEMA_VERSION
-from certivote.present import percent_up
+from certivote.certificate import SCHEMA_VERSION, percent_up
 from certivote.voters import Forest, Stumps
 
 FOREST = Forest(RandomForestClassifier(n_estimators=20))
@@ -83,13 +82,14 @@ def test_json_holds_what_is_promised(any_certificate):
         "price_scales",
         "hyper_prior",
         "choices",
-        "by_class",
+        "promises",
+        "together",
     ]
     assert set(promised) <= record.keys()
     named = {"n", "errors", "alpha", "beta", "log_weights", "prior_weight", "renyi_order", "draw", "payments"}
     named |= {"family", "n_voters", "certification_digest", "training_digest", "training_rows", "duplicates"}
     assert all(named <= part.keys() for part in record["parts"])
-    assert record["schema_version"] == SCHEMA_VERSION == 6
+    assert record["schema_version"] == SCHEMA_VERSION == 7
     assert all(isinstance(sentence, str) and sentence.endswith(".") for sentence in record["assumptions"])
     assert len(record["parts"]) == {"cross": 2, "3": 3}.get(record["split"], 1)
 
@@ -157,11 +157,15 @@ def test_half_weight_bound_is_never_below_plurality_for_the_same_vote(method):
     assert bounds[0] <= bounds[1]
 
 
+def statement(record, number):
+    return record["promises"][0]["statements"][number]
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         (lambda record: record.update(schema_version=99), "schema version 99"),
-        (lambda record: record.update(schema_version=7), "schema version 7; this certivote reads versions 1 to 6"),
+        (lambda record: record.update(schema_version=8), "schema version 8; this certivote reads versions 1 to 7"),
         (lambda record: record.update(schema_version=0), "schema version 0"),
         (lambda record: record["parts"][0].pop("payments"), r"parts\[0\] lacks payments"),
         (lambda record: record["parts"][0].update(payments=[3]), r"parts\[0\].payments\[0\] must be an object"),
@@ -195,10 +199,12 @@ def test_half_weight_bound_is_never_below_plurality_for_the_same_vote(method):
         (lambda record: record["parts"][0].update(risks=[1.5]), r"parts\[0\].risks\[0\] is 1.5, which is out of"),
         (lambda record: record["parts"][0].update(risks=[]), r"parts\[0\].risks is empty"),
         (lambda record: record["parts"][0].update(prior_weight=0), r"prior_weight is 0.0, which is out of"),
-        (lambda record: record["by_class"][0].update(kind="luck"), r"by_class\[0\].kind must be one of error"),
-        (lambda record: record["by_class"][1].update(bound=-1), r"by_class\[1\].bound is -1.0"),
-        (lambda record: record["by_class"][1].pop("n"), r"by_class\[1\] lacks n"),
-        (lambda record: record["by_class"][1].update(errors=10**5), r"by_class\[1\] has 100000 errors"),
+        (lambda record: statement(record, 0).update(kind=3), r"statements\[0\].kind must be of type str"),
+        (lambda record: statement(record, 1).update(bound=-1), r"promises\[0\].statements\[1\].bound is -1.0"),
+        (lambda record: statement(record, 1).pop("n"), r"promises\[0\].statements\[1\] lacks n"),
+        (lambda record: statement(record, 1).update(errors=10**5), r"statements\[1\] has 100000 errors"),
+        (lambda record: record["promises"][0].update(chosen=-1), r"promises\[0\].chosen is -1, which is out of"),
+        (lambda record: record["promises"][0].update(fixed=[3]), r"promises\[0\].fixed\[0\] must be an object"),
     ],
 )
 def test_a_damaged_certificate_is_refused_with_a_reason(change, message):

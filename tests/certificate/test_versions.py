@@ -11,8 +11,7 @@ from auditor import assert_recomputable
 from sklearn.datasets import load_breast_cancer
 
 from certivote import Certificate, CertifiedVoteClassifier, verify
-from certivote.certificate import Provenance
-from certivote.present import percent_up
+from certivote.certificate import Provenance, percent_up
 from certivote.voters import Stumps
 
 FILES = sorted(Path(__file__).parent.glob("certificate_version_*.json"))
@@ -41,6 +40,7 @@ TRIED = (
     "fit each with delta/G instead."
 )
 FOR_CLASSES = "For the bounds by class: which classes there are was known beforehand."
+SINCE_7 = {"promises", "together"}
 SINCE_6 = {"groups", "order", "candidates"}
 SINCE_6_IN_CLASSES = {"entities", "losses"}
 SINCE_6_IN_PARTS = {*SINCE_6_IN_CLASSES, "holdout_losses", "majority_losses", "drift"}
@@ -53,9 +53,18 @@ def without(record, names):
     return {name: value for name, value in record.items() if name not in names}
 
 
-def as_version_5(made):
-    """What the fifth schema would have written: rows did not belong together, and had no time."""
+def as_version_6(made):
+    """What the sixth schema would have written: nothing was said besides but the bounds by class."""
     record = json.loads(made.to_json())
+    promises = [[without(entry, {"threshold"}) for entry in promise["statements"]] for promise in record["promises"]]
+    by_class = {"by_class": promises[0] if promises else []}
+    made_in = {"made_in_schema": min(made.made_in_schema, 6)}
+    return {**without(record, {"promises", "together"}), "schema_version": 6, **by_class, **made_in}
+
+
+def as_version_5(made):
+    """Rows did not belong together, and had no time."""
+    record = as_version_6(made)
     parts = [without(part, SINCE_6_IN_PARTS) for part in record["parts"]]
     by_class = [without(entry, SINCE_6_IN_CLASSES) for entry in record["by_class"]]
     made_in = {"made_in_schema": min(made.made_in_schema, 5)}
@@ -100,20 +109,20 @@ def as_version_1(made):
     return {**without(record, SINCE_2), "schema_version": 1, "parts": parts}
 
 
-WRITERS = {1: as_version_1, 2: as_version_2, 3: as_version_3, 4: as_version_4, 5: as_version_5}
+WRITERS = {1: as_version_1, 2: as_version_2, 3: as_version_3, 4: as_version_4, 5: as_version_5, 6: as_version_6}
 
 
 def as_read_from(version, made):
     """A certificate without what the schemas after this one have added."""
-    if version == 5:
-        return dataclasses.replace(made, made_in_schema=5)
+    if version >= 5:
+        return dataclasses.replace(made, made_in_schema=version)
     parts = tuple(
         dataclasses.replace(part, majority_class="", majority_errors=0, majority_bound=1.0) for part in made.parts
     )
     assumptions = tuple(map(in_older_words, made.assumptions))
     if version < 3:
         assumptions = tuple(text for text in assumptions if text != FOR_CLASSES)
-        made = dataclasses.replace(made, by_class=())
+        made = dataclasses.replace(made, promises=())
     made = dataclasses.replace(made, assumptions=assumptions)
     return dataclasses.replace(made, parts=parts, provenance=Provenance(), made_in_schema=version)
 
@@ -140,7 +149,7 @@ def failed(read):
 
 def test_there_are_files_of_the_versions_that_were_released():
     versions = [json.loads(path.read_text())["schema_version"] for path in FILES]
-    assert sorted(versions) == [1, 3, 3, 3, 4, 5]
+    assert sorted(versions) == [1, 3, 3, 3, 4, 5, 6]
     assert {json.loads(path.read_text())["method"] for path in FILES} == {"dis-v", "dis-b", "smv-mc", "dis-r"}
 
 
@@ -151,7 +160,7 @@ def test_a_file_of_an_earlier_version_is_read_written_and_proved(path):
     version = record["schema_version"]
     assert path.stem.startswith(f"certificate_version_{version}")
     read = Certificate.from_json(text)
-    assert (read.schema_version, read.made_in_schema) == (6, version)
+    assert (read.schema_version, read.made_in_schema) == (7, version)
     assert (read.provenance == Provenance()) == (version < 5)
     assert read == as_read_from(version, read)
     assert WRITERS[version](read) == record
@@ -186,8 +195,12 @@ def test_fields_that_were_renamed_keep_what_they_hold(path):
         for new, old in OLD_NAMES_IN_PARTS.items():
             assert part[new] == before[old]
             assert old not in part
-    assert [without(entry, SINCE_6_IN_CLASSES) for entry in read["by_class"]] == record["by_class"] != []
-    assert without(read, {*OLD_NAMES, *SINCE_5, *SINCE_6, "by_class", "parts", "schema_version"}) == without(
+    (by_class,) = read["promises"]
+    assert [without(entry, {*SINCE_6_IN_CLASSES, "threshold"}) for entry in by_class["statements"]] == record[
+        "by_class"
+    ]
+    assert record["by_class"] != []
+    assert without(read, {*OLD_NAMES, *SINCE_5, *SINCE_6, *SINCE_7, "parts", "schema_version"}) == without(
         record, {*OLD_NAMES.values(), "by_class", "parts", "schema_version"}
     )
 
@@ -237,7 +250,7 @@ def test_the_third_and_the_fourth_schema_are_still_read(method, split, parameter
     record = as_version_3(made)
     assert record.keys() ^ json.loads(made.to_json()).keys() == {
         *OLD_NAMES,
-        *(set(OLD_NAMES.values()) ^ {*SINCE_5, *SINCE_6}),
+        *(set(OLD_NAMES.values()) ^ {*SINCE_5, *SINCE_6, *SINCE_7, "by_class"}),
     }
     read = Certificate.from_json(json.dumps(record))
     assert read == as_read_from(3, made)
@@ -259,7 +272,7 @@ def test_the_first_schema_is_still_read(method, split):
     made = certificate(method, split, prior=0.5, constant="paper")
     record = as_version_1(made)
     read = Certificate.from_json(json.dumps(record))
-    assert (read.schema_version, read.n_draws, read.price_atoms, read.price_scales, read.choices) == (6, 1, (), (), ())
+    assert (read.schema_version, read.n_draws, read.price_atoms, read.price_scales, read.choices) == (7, 1, (), (), ())
     assert read.renyi_orders == made.renyi_orders
     again = as_version_1(read)
     assert again == record
@@ -288,8 +301,8 @@ def family_of(record):
         (lambda record: record["parts"][0].update(alpha=3), r"parts\[0\].n_voters must be of type int|alpha must be"),
         (lambda record: record["parts"][0].update(n="many"), r"parts\[0\].n must be of type int"),
         (lambda record: record["parts"][0].update({family_of(record): "beta"}), r"\[0\].family must be one of dirich"),
-        (lambda record: record.update(candidates=[]), "certificate has unknown candidates"),
-        (lambda record: record["parts"][0].update(drift=[]), r"parts\[0\] has unknown drift"),
+        (lambda record: record.update(promises=[]), "certificate has unknown promises"),
+        (lambda record: record.update(together=False), "certificate has unknown together"),
     ],
 )
 def test_a_damaged_certificate_of_an_earlier_schema_is_refused_with_a_reason(change, message, version):
@@ -311,6 +324,12 @@ def test_a_damaged_certificate_of_an_earlier_schema_is_refused_with_a_reason(cha
         (4, lambda record: record.update(made_in_schema=5), "certificate has unknown made_in_schema"),
         (4, lambda record: record["parts"][0].update(majority_bound=0.5), r"parts\[0\] has unknown majority_bound"),
         (5, lambda record: record["by_class"][0].update(losses=[]), r"by_class\[0\] has unknown losses"),
+        (5, lambda record: record.update(candidates=[]), "certificate has unknown candidates"),
+        (5, lambda record: record["parts"][0].update(drift=[]), r"parts\[0\] has unknown drift"),
+        (6, lambda record: record["by_class"][0].update(threshold=None), r"by_class\[0\] has unknown threshold"),
+        (6, lambda record: record.pop("by_class"), "certificate.by_class must be a list"),
+        (6, lambda record: record["by_class"].append(3), r"promises\[0\].statements\[2\] must be an object"),
+        (6, lambda record: record["by_class"][0].update(kind="luck"), "by_class has a kind other than"),
     ],
 )
 def test_a_record_has_nothing_that_its_schema_has_not(version, change, message):

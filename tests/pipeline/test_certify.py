@@ -16,6 +16,7 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
 from certivote import Certificate, CertifiedVoteClassifier, certify, certify_predictions
+from certivote.pipeline import _given
 from certivote.voters import Stumps
 
 X, Y = load_breast_cancer(return_X_y=True)
@@ -272,6 +273,16 @@ def test_rows_are_compared_by_name_and_value():
 def test_a_model_that_changes_the_rows_is_asked_afterwards():
     table = pd.DataFrame({"a": np.arange(40.0), "id": np.arange(40)})
     assert again(table.copy(), table, lambda X: [0, 1] * (len(X.pop("id")) // 2)) == 40
+    table["id"] = np.arange(40)
+    certificate = certify(lambda X: [0, 1] * (len(X.pop("id")) // 2), table, [0, 1] * 20)
+    assert (certificate.provenance.columns, certificate.provenance.n_columns) == (("a", "id"), 2)
+
+
+def test_the_rows_are_looked_at_once_for_all_models(monkeypatch):
+    calls = []
+    monkeypatch.setattr(_given, "unit_remarks", lambda *given: calls.append(given) or ())
+    certify(TREES, X[NEW], Y[NEW])
+    assert len(calls) == 1
 
 
 # Several models

@@ -9,8 +9,9 @@ from sklearn.ensemble import RandomForestClassifier
 from typer.testing import CliRunner
 
 from certivote import Certificate, CertifiedVoteClassifier, compare
+from certivote.certificate import percent_up
 from certivote.cli import app
-from certivote.present import comparison_text, percent_up
+from certivote.present import comparison_text
 from certivote.theory.methods import METHODS
 from certivote.voters import Forest
 

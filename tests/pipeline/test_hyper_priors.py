@@ -18,6 +18,7 @@ from certivote.pipeline._hyper_priors import (
     staying_price,
 )
 from certivote.pipeline._learn import Problem, expected_bound
+from certivote.pipeline._promises import Sight
 from certivote.pipeline._provenance import Table
 from certivote.pipeline._units import Units
 from certivote.voters import Stumps
@@ -82,7 +83,9 @@ def test_every_prior_has_words():
 def part_of(votes, labels, hyper_priors):
     """One part whose rows, voters and digests nobody looks at."""
     rows = PartRows(np.arange(0), np.arange(len(labels)))
-    return PreparedPart(rows, None, votes, labels, labels[:0], None, None, hyper_priors, (0, 0), ("", ""), (), None)
+    return PreparedPart(
+        rows, None, votes, labels, labels[:0], None, None, hyper_priors, (0, 0), ("", ""), (), None, Sight()
+    )
 
 
 def few_good(seed=0, n=80, n_voters=12):

@@ -26,9 +26,9 @@ from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
 
 from certivote import CertifiedVoteClassifier
+from certivote.certificate import percent_up
 from certivote.maths.beta_tail import half_tail
 from certivote.pipeline._learn import SOLVERS
-from certivote.present import percent_up
 from certivote.theory.methods import METHODS
 from certivote.voters import Forest
 

@@ -7,21 +7,44 @@ methods import when they are called.
 
 from certivote.certificate._certificate import Certificate
 from certivote.certificate._digests import part_digest, row_keys, rows_digest
+from certivote.certificate._in_words import (
+    confidence,
+    counted,
+    entities,
+    number_up,
+    percent_down,
+    percent_up,
+    plain_percent,
+)
 from certivote.certificate._json import SCHEMA_VERSION
-from certivote.certificate._parts import Candidate, ClassBound, Drift, PartRecord, Payment
+from certivote.certificate._parts import Candidate, Drift, PartRecord, Payment
+from certivote.certificate._promises import Fixed, PromiseRecord, Statement
 from certivote.certificate._provenance import Provenance, recorded_parameters
 from certivote.certificate._used_rows import used_rows
+from certivote.certificate._values import class_place, missing_places, names_of
 
 __all__ = [
     "SCHEMA_VERSION",
     "Candidate",
     "Certificate",
-    "ClassBound",
     "Drift",
+    "Fixed",
     "PartRecord",
     "Payment",
+    "PromiseRecord",
     "Provenance",
+    "Statement",
+    "class_place",
+    "confidence",
+    "counted",
+    "entities",
+    "missing_places",
+    "names_of",
+    "number_up",
     "part_digest",
+    "percent_down",
+    "percent_up",
+    "plain_percent",
     "recorded_parameters",
     "row_keys",
     "rows_digest",

@@ -11,8 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from certivote.certificate._json import build, parse
-from certivote.certificate._parts import Candidate, ClassBound, PartRecord
+from certivote.certificate._parts import Candidate, PartRecord
+from certivote.certificate._promises import PromiseRecord, Statement
 from certivote.certificate._provenance import Provenance
+from certivote.certificate._values import class_place
+from certivote.maths.shift import shifted_bound
 from certivote.theory.predictors import GIVEN, PREDICTORS
 from certivote.votes import build_votes, fixed_point, plurality
 
@@ -66,9 +69,11 @@ class Certificate:
     classes : tuple of str
     parts : tuple of PartRecord
         One per vote that was certified, on rows of its own.
-    by_class : tuple of ClassBound
-        Bounds on the errors within each class and on its false alarms, all together at ``delta``: a promise beside
-        that of ``bound``. Empty in records of before version 3.
+    promises : tuple of PromiseRecord
+        What else is said of the deployed vote: first the bounds by class, then what was asked for. Each holds with its
+        own ``delta``, beside ``bound``. Empty in records of before version 3.
+    together : bool
+        Whether ``bound`` and all promises hold at once up to ``delta``, which is then divided among them.
     assumptions : tuple of str
         Sentences that must be true of the data and of how the certificate came about.
     groups : str
@@ -109,7 +114,8 @@ class Certificate:
     solver: str
     classes: tuple[str, ...]
     parts: tuple[PartRecord, ...]
-    by_class: tuple[ClassBound, ...]
+    promises: tuple[PromiseRecord, ...]
+    together: bool
     remarks: tuple[str, ...]
     assumptions: tuple[str, ...]
     groups: str
@@ -122,6 +128,11 @@ class Certificate:
     def deployed_part(self) -> PartRecord:
         """The part of the deployed vote."""
         return self.parts[self.deployed]
+
+    @property
+    def by_class(self) -> tuple[Statement, ...]:
+        """Bounds on the errors within each class and on its false alarms."""
+        return next((promise.statements for promise in self.promises if promise.name == "by class"), ())
 
     def with_source(self, name: str, digest: str) -> "Certificate":
         """The same certificate with the file that the rows came from.
@@ -144,6 +155,47 @@ class Certificate:
         'iris.csv'
         """
         return dataclasses.replace(self, provenance=self.provenance.with_source(name, digest))
+
+    def under_shift(self, *, kl: float = 0.0, total_variation: float = 0.0, label_noise: float = 0.0) -> float:
+        r"""The bound for populations that differ from the certified one by no more than this; it costs nothing.
+
+        Nothing can tell beforehand how much a population will differ: this says what a difference would do. It is about
+        ``bound`` alone, not about the other promises, and with entities about populations of entities.
+
+        Parameters
+        ----------
+        kl : float from 0 on
+            Largest Kullback-Leibler divergence :math:`KL(P' \| P)` of the other population from the certified one, in
+            nats.
+        total_variation : float in [0, 1]
+            Largest difference of the probabilities that both give to any event.
+        label_noise : float in [0, 1]
+            Largest probability with which a recorded class is not the true one: the bound is then on the error with
+            respect to the true ones.
+
+        Returns
+        -------
+        float
+            Never below the exact value, and at most 1.
+
+        Notes
+        -----
+        With :math:`B` the bound, the error elsewhere is at most :math:`\max\{q : kl(q \| B) \le \rho\}` for a
+        divergence of up to :math:`\rho`, by the data processing inequality: whether there is an error is an event, and
+        the divergence of two Bernoullis is no larger than that of the populations. It is at most
+        :math:`B + \varepsilon` for a total variation of up to :math:`\varepsilon`, and :math:`B + \eta` for label noise
+        of up to :math:`\eta`.
+        Several of them together stand for a population that is reached in several steps, whatever their order, and the
+        largest over all orders is returned: see :mod:`certivote.maths.shift` for the proofs.
+
+        Examples
+        --------
+        >>> from certivote import certify_predictions
+        >>> certificate = certify_predictions(["ill", "well"] * 100, ["ill", "well"] * 99 + ["well", "well"])
+        >>> print(f"{certificate.bound:.4f} {certificate.under_shift(kl=0.01):.4f}")
+        0.0235 0.0479
+        """
+        return shifted_bound(self.bound, kl=kl, total_variation=total_variation, label_noise=label_noise)
 
     def combine(self, predictions: Sequence[ArrayLike]) -> NDArray[Any]:
         """The answers that this certificate is about, from those of the models that were given to :func:`certify`.
@@ -185,11 +237,11 @@ class Certificate:
         return np.array([columns[place][row] for row, place in enumerate(first.tolist())])
 
     def _place(self, label: Any) -> int:
-        """The number of a class, which may be written in another way: 1, 1.0 or True."""
-        for place, name in enumerate(self.classes):
-            if str(label) == name or (isinstance(label, int | float) and label == _number(name)):
-                return place
-        raise ValueError(f"predictions has the label {str(label)!r}, which is none of {', '.join(self.classes)}.")
+        """The number of a class."""
+        place = class_place(label, self.classes)
+        if place is None:
+            raise ValueError(f"predictions has the label {str(label)!r}, which is none of {', '.join(self.classes)}.")
+        return place
 
     def to_json(self, indent: int | None = 2) -> str:
         """The certificate as JSON; :meth:`from_json` gives back an equal one."""
@@ -215,8 +267,9 @@ class Certificate:
             _check_counts(part, f"parts[{i}]", 1, has_errors, bool(certificate.groups))
             if not sum(map(abs, part.alpha)) > 0:
                 raise ValueError(f"Not a certificate: parts[{i}].alpha must hold a number that is not 0.")
-        for i, entry in enumerate(certificate.by_class):
-            _check_counts(entry, f"by_class[{i}]", 0, has_errors, bool(certificate.groups))
+        for i, promise in enumerate(certificate.promises):
+            for j, entry in enumerate(promise.statements):
+                _check_counts(entry, f"promises[{i}].statements[{j}]", 0, has_errors, bool(certificate.groups))
         return certificate
 
     def report(
@@ -279,15 +332,7 @@ class Certificate:
         return certificate_card(self)
 
 
-def _number(text: str) -> float | None:
-    """The number that a class is, if it is one."""
-    try:
-        return {"True": 1.0, "False": 0.0}[text] if text in ("True", "False") else float(text)
-    except ValueError:
-        return None
-
-
-def _check_counts(part: PartRecord | ClassBound, where: str, least: int, has_errors: bool, grouped: bool) -> None:
+def _check_counts(part: PartRecord | Statement, where: str, least: int, has_errors: bool, grouped: bool) -> None:
     """Refuse numbers that contradict one another, before anything divides by them."""
     if part.n < least:
         raise ValueError(f"Not a certificate: {where}.n must be at least {least}; got {part.n}.")
@@ -298,8 +343,8 @@ def _check_counts(part: PartRecord | ClassBound, where: str, least: int, has_err
         raise ValueError(f"Not a certificate: {where} has {part.errors} errors in {part.n} rows.")
     if part.entities > part.n or bool(part.entities) != (grouped and part.n > 0):
         raise ValueError(f"Not a certificate: {where} has {part.entities} entities in {part.n} rows.")
-    if len(part.losses) not in (0, part.entities):
-        raise ValueError(f"Not a certificate: {where} has {len(part.losses)} losses of {part.entities} entities.")
+    if len(part.losses) not in (0, part.size):
+        raise ValueError(f"Not a certificate: {where} has {len(part.losses)} losses of {part.size} cases.")
     if part.risk_delta >= part.delta:
         raise ValueError(
             f"Not a certificate: {where} spends {part.risk_delta} of its delta {part.delta} on a simulation."

@@ -14,7 +14,7 @@ from certivote.theory.predictors import PREDICTORS
 
 __all__ = ["SCHEMA_VERSION", "build", "parse"]
 
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 
 _LONGEST = 1 << 28
 """Characters of the longest text that is read: a certificate of a million voters has fewer."""
@@ -62,6 +62,9 @@ _RANGES: dict[str, tuple[float, float]] = {
             "early_errors",
             "late_rows",
             "late_errors",
+            "guide_rows",
+            "set_aside",
+            "chosen",
         ),
         (0, _LARGEST),
     ),
@@ -84,7 +87,6 @@ def _choices() -> dict[str, Collection[str]]:
         "loss": ("plurality", "half-weight"),
         "constant": ("paper", "exact"),
         "family": FAMILIES,
-        "kind": ("error", "false alarm"),
     }
 
 

@@ -30,6 +30,8 @@ def upgraded(record: dict[str, Any]) -> dict[str, Any]:
         record, version = _from_version_4(record, written), 5
     if version == 5:
         record, version = _from_version_5(record), 6
+    if version == 6:
+        record, version = _from_version_6(record), 7
     return {**record, "schema_version": version}
 
 
@@ -108,6 +110,36 @@ def _from_version_5(record: dict[str, Any]) -> dict[str, Any]:
         by_class = [_with(entry, f"certificate.by_class[{i}]", **alone) for i, entry in enumerate(by_class)]
     newer = _with(record, "certificate", groups="", order="", candidates=[])
     return {**newer, "parts": parts, **({} if by_class is None else {"by_class": by_class})}
+
+
+def _from_version_6(record: dict[str, Any]) -> dict[str, Any]:
+    """Up to version 6 there were bounds by class beside the bound, and nothing else."""
+    _objects(record["parts"])
+    newer = _with(record, "certificate", promises=[], together=False)
+    by_class = newer.pop("by_class", None)
+    if not isinstance(by_class, list):
+        raise ValueError("Not a certificate: certificate.by_class must be a list.")
+    if by_class:
+        statements = [
+            _with(entry, f"certificate.by_class[{i}]", threshold=None) if isinstance(entry, dict) else entry
+            for i, entry in enumerate(by_class)
+        ]
+        if any(isinstance(entry, dict) and entry.get("kind") not in ("error", "false alarm") for entry in statements):
+            raise ValueError("Not a certificate: certificate.by_class has a kind other than error and false alarm.")
+        newer["promises"] = [_BY_CLASS | {"delta": record.get("delta"), "statements": statements}]
+    return newer
+
+
+_BY_CLASS = {
+    "name": "by class",
+    "parameters": [],
+    "fixed": [],
+    "guide_rows": 0,
+    "set_aside": 0,
+    "chosen": None,
+    "thresholds": [],
+    "value": None,
+}
 
 
 def _objects(parts: list[Any]) -> list[dict[str, Any]]:

@@ -1,8 +1,8 @@
-"""The frozen records inside a certificate: its parts, what they pay, the bounds by class, other candidates."""
+"""The frozen records inside a certificate: its parts, what they pay, and other candidates."""
 
 from dataclasses import dataclass, field
 
-__all__ = ["Candidate", "ClassBound", "Drift", "PartRecord", "Payment"]
+__all__ = ["Candidate", "Drift", "PartRecord", "Payment"]
 
 
 @dataclass(frozen=True)
@@ -184,42 +184,3 @@ class PartRecord:
     def statistics(self) -> tuple[float, ...]:
         """What the theorem starts from: the risks and, where it bets on entities, their losses."""
         return (*self.risks, *self.losses)
-
-
-@dataclass(frozen=True)
-class ClassBound:
-    """A bound about one class, by the same theorem as the whole certificate's; see :ref:`the theory page <by-class>`.
-
-    Attributes
-    ----------
-    label : str
-        The class.
-    kind : {"error", "false alarm"}
-        ``error``: that a case of this class counts as an error. ``false alarm``: that the vote gives this class to a
-        case of another.
-    n : int
-        Certification rows of this class; for false alarms, of the other classes.
-    entities : int
-        Entities that have such rows; 0 if every row is by itself. The bound is then on the mean, over new entities that
-        have such cases, of the share of these that are wrong.
-    errors, losses, risks, delta, risk_draws, risk_delta, confidence, bound
-        As in :class:`PartRecord`, for these rows. The penalty is the part's own. Without rows the bound is 1.
-    """
-
-    label: str
-    kind: str
-    n: int
-    entities: int
-    errors: int | None
-    losses: tuple[float, ...] = field(repr=False)
-    risks: tuple[float, ...]
-    delta: float
-    risk_draws: int
-    risk_delta: float
-    confidence: float
-    bound: float
-
-    @property
-    def size(self) -> int:
-        """Independent cases that the bound is computed from: entities, or rows."""
-        return self.entities or self.n

@@ -7,6 +7,7 @@ stored; what they mean is known elsewhere.
 from certivote.io._alike import read_alike
 from certivote.io._archive import ModelFileError
 from certivote.io._atomic import atomic_file, check_writable, write_atomically
+from certivote.io._costs import read_costs
 from certivote.io._decimal_marks import readable_columns
 from certivote.io._labels import same_labels
 from certivote.io._models import StoredModel, read_model, write_model
@@ -25,6 +26,7 @@ __all__ = [
     "column_names",
     "is_parquet",
     "read_alike",
+    "read_costs",
     "read_model",
     "read_predictions",
     "read_standard_input",

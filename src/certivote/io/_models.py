@@ -26,6 +26,8 @@ from certivote.voters import KINDS, ColumnEncoder, FittedVoters, VoterSet
 __all__ = ["ModelFileError", "StoredModel", "read_model", "write_model"]
 
 _installed = cache(metadata.version)
+_LATER = {"promises": (), "together": False}
+"""Parameters that files of earlier versions do not have, and what these versions did."""
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "pandas", "skops")
 
 
@@ -134,7 +136,7 @@ def _model(plain: dict[str, Any], reader: PlainReader, certificate: Certificate)
     names, probe = plain["feature_names"], reader.parameter(plain["probe"])
     return StoredModel(
         certificate=certificate,
-        parameters={name: reader.parameter(value) for name, value in plain["parameters"].items()},
+        parameters={**_LATER, **{name: reader.parameter(value) for name, value in plain["parameters"].items()}},
         voter_set=reader.fitted(plain["voter_set"], VoterSet),
         voters=reader.fitted(plain["voters"]),
         classes=labels_from(plain["classes"]),

@@ -1,9 +1,9 @@
-"""Fitted voters and their recipes as plain data: numbers, texts and arrays, and nothing that could be run.
+"""Fitted voters, their recipes and promises as plain data: numbers, texts and arrays, and nothing that could be run.
 
 What a file may hold is closed. Fitted voters are dataclasses of :mod:`certivote.voters` whose fields have types, and a
 field is read only as its type says. Recipes are estimators that are made of their parameters alone, listed in
-:data:`RECIPES`. Whatever else a user brings, a classifier or a transformer of any library, is kept apart, in a list of
-*brought* objects that plain data refer to by number.
+:data:`RECIPES`; so are promises, listed in :data:`PROMISES`. Whatever else a user brings, a classifier or a transformer
+of any library, is kept apart, in a list of *brought* objects that plain data refer to by number.
 """
 
 import dataclasses
@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certivote.io._archive import ARRAY_TYPES
+from certivote.promises import PROMISES, Promise
 from certivote.voters import KINDS, RECIPES, ColumnEncoder, FittedVoters, VoterSet
 
 __all__ = ["PlainReader", "PlainWriter", "labels_from", "labels_of"]
@@ -42,7 +43,7 @@ class PlainWriter:
         self.brought: list[Any] = []
 
     def value(self, value: Any) -> Any:
-        """Numbers, texts, lists, arrays, fitted voters, recipes; anything else is brought."""
+        """Numbers, texts, lists, arrays, fitted voters, recipes, promises; anything else is brought."""
         if isinstance(value, np.generic):
             value = value.item()
         if value is None or isinstance(value, bool | int | str):
@@ -57,6 +58,8 @@ class PlainWriter:
             return {"pairs": [[self.value(key), self.value(item)] for key, item in value.items()]}
         if isinstance(value, np.ndarray):
             return self._array(value)
+        if isinstance(value, Promise) and PROMISES.get(value.name) is type(value):
+            return {"promise": value.name, "parameters": self._named(value.parameters)}
         if dataclasses.is_dataclass(value) and type(value).__module__.startswith("certivote.voters."):
             return self._fields(value)
         if isinstance(value, ColumnEncoder) and hasattr(value, "kinds_"):
@@ -109,7 +112,7 @@ class PlainReader:
         self._arrays, self._brought = dict(enumerate(arrays)), brought
 
     def parameter(self, node: Any, depth: int = 0) -> Any:
-        """A parameter of an estimator: numbers, texts, lists, arrays, recipes and brought objects."""
+        """A parameter of an estimator: numbers, texts, lists, arrays, recipes, promises and brought objects."""
         if depth > _DEEPEST:
             raise ValueError("it is nested too deeply")
         if node is None or isinstance(node, bool | int | float | str):
@@ -119,6 +122,8 @@ class PlainReader:
         (name, content), *more = node.items() if isinstance(node, dict) and node else [(None, None)]
         if name == "recipe" and len(more) == 1:
             return self._recipe(node, depth)
+        if name == "promise" and len(more) == 1:
+            return self._promise(node, depth)
         if more:
             _refuse(node, "a parameter")
         if name == "tuple" and isinstance(content, list):
@@ -231,6 +236,13 @@ class PlainReader:
         if kind is None or not isinstance(values, dict) or set(values) - set(kind._get_param_names()):
             _refuse(node, "a recipe of certivote")
         return kind(**{name: self.parameter(value, depth + 1) for name, value in values.items()})
+
+    def _promise(self, node: dict[str, Any], depth: int) -> Promise:
+        name, values = node["promise"], node.get("parameters")
+        kind = PROMISES.get(name) if isinstance(name, str) else None
+        if kind is None or not isinstance(values, dict):
+            _refuse(node, "a promise of certivote")
+        return kind.from_parameters({name: self.parameter(value, depth + 1) for name, value in values.items()})
 
     def _dictionary(self, content: list[Any], depth: int) -> dict[Any, Any]:
         if not all(isinstance(pair, list) and len(pair) == 2 for pair in content):

@@ -14,7 +14,7 @@ from certivote.io._dates import moments
 from certivote.io._decimal_marks import with_points
 from certivote.io._table_files import TableError, TableFile
 
-__all__ = ["SideColumn", "as_value", "group_names", "target_labels", "times", "warn_of_spellings"]
+__all__ = ["SideColumn", "as_value", "finite_numbers", "group_names", "target_labels", "times", "warn_of_spellings"]
 
 _CLASSES = 100
 """Labels beyond which there must be two rows of each, on average."""
@@ -146,6 +146,17 @@ def times(column: SideColumn) -> Any:
 
     read = moments(texts, f"{column.file}: the time column {column.name!r}")
     return pd.Series(read[column.codes], name=column.name)
+
+
+def finite_numbers(column: SideColumn, what: str) -> Any:
+    """A column of numbers; the first value that is none is refused."""
+    column.check_complete(what)
+    values = [as_value(text) for text in with_points(column.file, column.name, column.texts)]
+    for text, value in zip(column.texts, values, strict=True):
+        if isinstance(value, str):
+            where = column.where_first(text)
+            raise TableError(f"{where}: {what} {column.name!r} holds {text!r:.80}, which is no number.")
+    return column.replaced([float(value) for value in values])
 
 
 def as_value(text: str) -> int | float | str:

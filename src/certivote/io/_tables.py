@@ -16,10 +16,10 @@ from typing import Any
 from certivote.io._csv_tables import check_widths, csv_chunks, csv_names, named_or_filled, read_csv
 from certivote.io._labels import true_and_predicted
 from certivote.io._parquet_tables import parquet_file, read_parquet
-from certivote.io._side_columns import SideColumn, group_names, target_labels, times
+from certivote.io._side_columns import SideColumn, finite_numbers, group_names, target_labels, times
 from certivote.io._table_files import TableError, TableFile
 
-__all__ = ["Table", "check_columns", "column_names", "read_predictions", "read_table", "stream_text"]
+__all__ = ["Table", "check_columns", "column_names", "read_predictions", "read_table", "side_columns", "stream_text"]
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,8 @@ class Table:
         When each row was taken, as numbers or dates, if a column says so.
     predicted : dict of str to pandas.Series
         Answers of models, by the names of their columns.
+    scores : pandas.Series or None
+        How sure the model is of each answer, if a column says so.
     """
 
     X: Any
@@ -48,6 +50,7 @@ class Table:
     groups: Any = None
     order: Any = None
     predicted: dict[str, Any] = field(default_factory=dict)
+    scores: Any = None
 
 
 def column_names(source: Path | TableFile) -> list[str]:
@@ -137,6 +140,7 @@ def read_predictions(
     *,
     group: str | None = None,
     time: str | None = None,
+    score: str | None = None,
 ) -> Table:
     r"""Read true labels, and the answers of models that stand beside them.
 
@@ -153,6 +157,8 @@ def read_predictions(
         Other columns to take.
     group, time : str, optional
         As for :func:`read_table`.
+    score : str, optional
+        Column of numbers that say how sure the model is of each answer.
 
     Examples
     --------
@@ -166,13 +172,23 @@ def read_predictions(
     """
     file = _file(source)
     digest, names = _digest(file), column_names(file)
-    sides = [name for name in (truth, *predicted, group, time) if name is not None]
+    sides = [name for name in (truth, *predicted, group, time, score) if name is not None]
     check_columns(file, [*sides, *features], names)
     answered = [("column of answers", name) for name in predicted]
-    _check_apart(file, ("column of true classes", truth), *answered, ("group column", group), ("time column", time))
+    others = ("group column", group), ("time column", time), ("column of scores", score)
+    _check_apart(file, ("column of true classes", truth), *answered, *others)
     X, read = _read(file, digest, names, list(features), sides)
     y, answers = true_and_predicted(read[truth], [read[name] for name in predicted])
-    return Table(X, y, digest, *_units(read, group, time), answers)
+    scores = None if score is None else finite_numbers(read[score], "the score")
+    return Table(X, y, digest, *_units(read, group, time), answers, scores)
+
+
+def side_columns(source: Path | TableFile, wanted: Sequence[str]) -> dict[str, SideColumn]:
+    """Some columns as text, each of which knows where in the file its values are."""
+    file = _file(source)
+    digest, names = _digest(file), column_names(file)
+    check_columns(file, wanted, names)
+    return _read(file, digest, names, [], list(wanted))[1]
 
 
 def stream_text(source: Path | TableFile, n_rows: int) -> Iterator[Any]:

@@ -6,12 +6,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certivote.pipeline._values import missing_places, plain_values
+from certivote.certificate import missing_places
+from certivote.pipeline._values import plain_values
 from certivote.theory.predictors import RANDOM
 
-__all__ = ["ask", "by_name", "checked_labels", "codes_of", "match", "named_models", "true_labels"]
+__all__ = [
+    "Probable",
+    "ask",
+    "by_class",
+    "by_name",
+    "checked_labels",
+    "checked_scores",
+    "codes_of",
+    "match",
+    "named_models",
+    "probabilities",
+    "true_labels",
+]
 
 Labels = list[Any]
+Array = NDArray[np.float64]
+Probable = tuple[Labels, Array]
+"""Classes, and what a model says of the probability of each, row by row."""
 
 
 def named_models(model: Any) -> dict[str, Any]:
@@ -84,6 +100,44 @@ def checked_labels(name: str, given: Any, n_rows: int | None = None) -> Labels:
             "function that makes labels of them, such as lambda X: (model.predict(X) > 0.5).astype(int)."
         )
     return values
+
+
+def probabilities(name: str, model: Any, X: Any, n_rows: int) -> Probable | None:
+    """What a model says of the probability of each class; None if it says nothing."""
+    predict, classes = getattr(model, "predict_proba", None), getattr(model, "classes_", None)
+    if not callable(predict) or classes is None:
+        return None
+    found, labels = np.asarray(predict(X), dtype=float), np.asarray(classes).tolist()
+    if found.shape != (n_rows, len(labels)) or not np.all((found >= 0.0) & (found <= 1.0)):
+        raise ValueError(
+            f"predict_proba of {name} must give numbers between 0 and 1, one row for each of the {n_rows:,} rows and a "
+            f"column for each of its {len(labels)} classes; got an array of shape {found.shape}."
+        )
+    return labels, found
+
+
+def by_class(probable: Probable, classes: Labels) -> Array:
+    """The probabilities in the order of all classes; 0 for those that the model does not know."""
+    labels, found = probable
+    masses = np.zeros((len(found), len(classes)))
+    for place, label in enumerate(labels):
+        if label in classes:
+            masses[:, classes.index(label)] = found[:, place]
+    return masses
+
+
+def checked_scores(scores: Any, n_rows: int, n_models: int) -> Array:
+    """How sure one model is of each answer."""
+    if n_models > 1:
+        raise ValueError(f"scores are those of one model, and y_pred has the answers of {n_models}: give one of them.")
+    values = plain_values(scores, "scores")
+    try:
+        found = np.array(values, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError("scores must hold numbers, larger for surer answers.") from None
+    if len(found) != n_rows or not np.all(np.isfinite(found)):
+        raise ValueError(f"scores must hold one finite number for each of the {n_rows:,} rows; got {len(found):,}.")
+    return found
 
 
 def match(truth: Labels, answers: Sequence[Labels], known: Sequence[Any], names: Sequence[str]) -> Labels:

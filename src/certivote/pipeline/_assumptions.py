@@ -43,9 +43,13 @@ _STOPPING = "The data were not collected until the certificate looked good."
 _UNSEEN = "A case whose class the voters never saw counts as an error."
 _OTHER_LABEL = "A case of a class that the model does not know counts as an error."
 _CLASSES = "For the bounds by class: which classes there are was known beforehand."
+_PROMISES = (
+    "For the other promises: which are made, with their targets, columns and costs, was fixed before the certification "
+    "rows were looked at, and which values a column can have was known beforehand."
+)
 
 
-def assumptions(units: Units, predictor: Predictor, given: bool = False) -> tuple[str, ...]:
+def assumptions(units: Units, predictor: Predictor, *, given: bool = False, promises: bool = False) -> tuple[str, ...]:
     """The sentences of a certificate, those that most often fail first.
 
     Parameters
@@ -55,8 +59,11 @@ def assumptions(units: Units, predictor: Predictor, given: bool = False) -> tupl
     predictor : Predictor
     given : bool
         Whether it is about models that somebody else has trained, or about a vote of such models.
+    promises : bool
+        Whether it promises more than the bounds by class.
     """
     sample = _ENTITIES if units.groups else _TIME if units.order else _ROWS
+    more = (_PROMISES,) if promises else ()
     if given or predictor is GIVEN:
-        return (_UNUSED, sample, _MODELS, _STOPPING, _OTHER_LABEL, _CLASSES)
-    return (sample, _PREPARATION, _CHOICES, _STOPPING, _UNSEEN, _CLASSES)
+        return (_UNUSED, sample, _MODELS, _STOPPING, _OTHER_LABEL, _CLASSES, *more)
+    return (sample, _PREPARATION, _CHOICES, _STOPPING, _UNSEEN, _CLASSES, *more)

@@ -9,19 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certivote._version import __version__
-from certivote.certificate import SCHEMA_VERSION, Certificate, ClassBound, Drift, PartRecord, Payment
+from certivote.certificate import SCHEMA_VERSION, Certificate, Drift, PartRecord, Payment, PromiseRecord
 from certivote.pipeline._assumptions import assumptions
-from certivote.pipeline._by_class import class_bounds
-from certivote.pipeline._count import CountedVote, count_votes
 from certivote.pipeline._hyper_priors import HyperPrior
 from certivote.pipeline._learn import SOLVERS, Problem, expected_bound
 from certivote.pipeline._majority import certified_majority, fixed_bound
 from certivote.pipeline._plan import Plan
 from certivote.pipeline._prepare import Prepared, PreparedPart
 from certivote.pipeline._progress import Stage, Tick
+from certivote.pipeline._promises import make_promises
 from certivote.pipeline._provenance import provenance
 from certivote.pipeline._split import PartRows
 from certivote.pipeline._units import drift_of
+from certivote.promises import CountedVote, count_votes
 from certivote.theory.bounds import average_of_bounds
 from certivote.theory.predictors import Evidence, Vote
 from certivote.theory.risks import mistakes
@@ -108,11 +108,19 @@ def certify_votes(plan: Plan, prepared: Prepared, stage: Stage | None = None) ->
     # With several parts every bound holds at once (each pays for its share of delta), so the choice is free.
     deployed = int(np.argmin([record.bound for record in records]))
     _, learned, kept = outcomes[deployed]
-    by_class = class_bounds(kept.counted, learned.setting, plan.part_delta, kept.penalty, prepared.classes)
+    promises = make_promises(
+        plan,
+        kept.counted,
+        prepared.parts[deployed].sight,
+        prepared.classes,
+        learned.setting,
+        kept.penalty,
+        prepared.promise_stream(),
+    )
     accounts = [
         Account(record.statistics, record.penalty, record.size, attempt.paid) for record, _, attempt in outcomes
     ]
-    certificate = _assemble(plan, prepared, records, accounts, deployed, by_class)
+    certificate = _assemble(plan, prepared, records, accounts, deployed, promises)
     parts = tuple(
         CertifiedPart(part.rows, part.voters, attempt.vote, part.probe)
         for part, (_, _, attempt) in zip(prepared.parts, outcomes, strict=True)
@@ -246,7 +254,7 @@ def _assemble(
     records: list[PartRecord],
     accounts: Sequence[Account],
     deployed: int,
-    by_class: tuple[ClassBound, ...],
+    promises: tuple[PromiseRecord, ...],
 ) -> Certificate:
     method, own = plan.method, records[deployed]
     average, theorem = None, method.theorem.name
@@ -285,9 +293,10 @@ def _assemble(
         solver=plan.solver,
         classes=tuple(str(label) for label in prepared.classes),
         parts=tuple(records),
-        by_class=by_class,
+        promises=promises,
+        together=plan.together,
         remarks=(*((remark,) if remark else ()), *prepared.parts[deployed].remarks),
-        assumptions=(*assumptions(units, method.predictor), *prepared.provisos),
+        assumptions=(*assumptions(units, method.predictor, promises=len(promises) > 1), *prepared.provisos),
         groups=units.groups,
         order=units.order,
         candidates=(),

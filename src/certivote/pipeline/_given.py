@@ -9,19 +9,33 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import validate_parameter_constraints
 
 from certivote.certificate import Candidate, Certificate, part_digest, row_keys, used_rows
-from certivote.pipeline._answers import ask, by_name, checked_labels, codes_of, match, named_models, true_labels
+from certivote.pipeline._answers import (
+    Probable,
+    ask,
+    by_class,
+    by_name,
+    checked_labels,
+    checked_scores,
+    codes_of,
+    match,
+    named_models,
+    probabilities,
+    true_labels,
+)
 from certivote.pipeline._assumptions import assumptions
 from certivote.pipeline._certify import certify_votes
 from certivote.pipeline._hyper_priors import HyperPrior, given_hyper_priors, hyper_prior_words
 from certivote.pipeline._plan import PARAMETER_CONSTRAINTS, Plan, make_plan
 from certivote.pipeline._prepare import Prepared, PreparedPart
+from certivote.pipeline._promises import Sight, check_promises, check_sight, columns_of
 from certivote.pipeline._provenance import Table
 from certivote.pipeline._seeds import entropy_of
 from certivote.pipeline._shown import Shown
 from certivote.pipeline._split import PartRows, count_duplicates
 from certivote.pipeline._unit_remarks import unit_remarks
 from certivote.pipeline._units import Units, make_units
-from certivote.theory.entities import Entities
+from certivote.pipeline._values import column_name
+from certivote.promises import Promise
 from certivote.theory.methods import GIVEN_MODEL
 from certivote.voters import FittedVoters
 from certivote.votes import build_votes
@@ -38,6 +52,8 @@ def certify(
     *,
     order: ArrayLike | None = None,
     training: Any = None,
+    promises: Sequence[Promise] = (),
+    together: bool = False,
     random_state: int = 0,
 ) -> Certificate:
     """Certify a model that is fitted already, on labelled rows that it has never seen.
@@ -65,8 +81,11 @@ def certify(
         When each row was taken: the certificate then says whether errors grew within these rows.
     training : rows, optional
         Those that the model was trained on, to count how many of ``X`` are among them.
+    promises, together
+        What else shall be said of the model: see :class:`certivote.CertifiedVoteClassifier`. How sure it is, is what
+        its ``predict_proba`` says; a promise that must choose thresholds or groups sets a fifth of the rows aside.
     random_state : int, default=0
-        Of the weights that are drawn for a vote of several models.
+        Of the weights that are drawn for a vote of several models, and of the rows that promises set aside.
 
     Returns
     -------
@@ -83,18 +102,28 @@ def certify(
     >>> certificate.deployed_part.errors, certificate.deployed_part.n, round(certificate.bound, 4)
     (4, 143, 0.0629)
     """
+    plan = _plan(delta, promises, together, random_state)
     models, truth = named_models(model), true_labels(y)
     _check_fresh(models, X, truth)
-    # Before a model is asked, which may change them.
-    keys = row_keys(_table(X, len(truth), "X"))
-    shown = None if training is None else Shown.beside(_table(X, len(truth), "X"), _table(training, None, "training"))
-    answers = [ask(name, each, X, len(truth)) for name, each in models.items()]
-    known = [_known(each) for each in models.values()]
-    columns = tuple(map(str, getattr(X, "columns", ())))
-    width = np.shape(X)[1] if len(np.shape(X)) == 2 else 1
-    units = make_units(len(truth), groups, order)
-    rows = _Rows(truth, _name(y), keys, shown, columns, width, units, _table(X, len(truth), "X"))
-    return _certificate(dict(zip(models, answers, strict=True)), known, rows, delta, random_state)
+    units, table, entropy = make_units(len(truth), groups, order), _table(X, len(truth), "X"), entropy_of(random_state)
+    keys, everything = row_keys(table), PartRows(np.arange(0), np.arange(len(truth)))
+    shown = None if training is None else Shown.beside(table, _table(training, None, "training"))
+    rows = _Rows(
+        truth=truth,
+        target=column_name(y),
+        keys=keys,
+        training=shown,
+        columns=tuple(map(str, getattr(X, "columns", ()))),
+        n_columns=np.shape(table)[1] if len(np.shape(table)) == 2 else 1,
+        units=units,
+        duplicates=(count_duplicates(keys, everything)[0], shown.again if shown else 0),
+        remarks=_remarks(units, everything, table, entropy),
+        table=table,
+    )
+    # Only now: a model may change the rows that it is asked about.
+    answers = {name: ask(name, each, X, len(truth)) for name, each in models.items()}
+    sure = [probabilities(name, each, X, len(truth)) for name, each in models.items()] if promises else []
+    return _certificate(answers, [_known(each) for each in models.values()], rows, plan, sure)
 
 
 def certify_predictions(
@@ -105,6 +134,9 @@ def certify_predictions(
     *,
     order: ArrayLike | None = None,
     table: Any = None,
+    scores: ArrayLike | None = None,
+    promises: Sequence[Promise] = (),
+    together: bool = False,
     random_state: int = 0,
 ) -> Certificate:
     """Certify a model by its answers to rows that it has never seen, wherever they come from.
@@ -115,10 +147,13 @@ def certify_predictions(
         The true labels.
     y_pred : array-like, or dictionary or data frame of several
         The answers of the model; or, by name, of several models: see :func:`certify`.
-    delta, groups, order, random_state
+    delta, groups, order, promises, together, random_state
         As for :func:`certify`.
     table : data frame, optional
-        Other columns of these rows. They are looked at for rows that seem to belong together, and for nothing else.
+        Other columns of these rows. They are looked at for rows that seem to belong together, and by promises that are
+        about columns.
+    scores : array-like, optional
+        How sure the model is of each answer, larger for surer: for promises that ask for it.
 
     Returns
     -------
@@ -131,6 +166,7 @@ def certify_predictions(
     >>> print(f"{certificate.bound:.4f}")
     0.0235
     """
+    plan = _plan(delta, promises, together, random_state)
     truth = true_labels(y_true, "y_true")
     if isinstance(y_pred, Mapping) or hasattr(y_pred, "columns"):
         columns = by_name(y_pred)
@@ -142,15 +178,27 @@ def certify_predictions(
     said = np.array([[str(label) for label in row] for row in zip(*answers.values(), strict=True)], dtype=object)
     units = make_units(len(truth), groups, order)
     looked = None if table is None else _table(table, len(truth), "table")
+    everything = PartRows(np.arange(0), np.arange(len(truth)))
     rows = _Rows(
-        truth, _name(y_true), row_keys(said), None, tuple(answers), len(answers), units, looked, only_answers=True
+        truth=truth,
+        target=column_name(y_true),
+        keys=row_keys(said),
+        training=None,
+        columns=tuple(answers),
+        n_columns=len(answers),
+        units=units,
+        duplicates=(0, 0),  # answers alone do not tell
+        remarks=_remarks(units, everything, looked, entropy_of(random_state)),
+        only_answers=True,
+        table=looked,
+        scores=None if scores is None else checked_scores(scores, len(truth), len(answers)),
     )
-    return _certificate(answers, [[]] * len(answers), rows, delta, random_state)
+    return _certificate(answers, [[]] * len(answers), rows, plan, [])
 
 
 @dataclasses.dataclass(frozen=True)
 class _Rows:
-    """What is known of the rows besides the answers to them; ``table`` is None where there is nothing else."""
+    """What is known of the rows besides the answers to them."""
 
     truth: list[Any]
     target: str
@@ -159,61 +207,62 @@ class _Rows:
     columns: tuple[str, ...]
     n_columns: int
     units: Units
-    table: Any = None
+    duplicates: tuple[int, int]
+    remarks: tuple[str, ...]
     only_answers: bool = False
-
-    def remarks(self, entropy: tuple[int, ...]) -> tuple[str, ...]:
-        """What a table of rows shows about rows that belong together."""
-        if self.units.entities is None and len(np.shape(self.table)) != 2:
-            return ()
-        everything = PartRows(np.arange(0), np.arange(len(self.keys)))
-        names = tuple(map(str, getattr(self.table, "columns", ())))
-        return unit_remarks(self.units, everything, self.table, names, entropy)
-
-    def duplicates(self) -> tuple[int, int]:
-        """Rows that equal an earlier one, and that equal a training row; answers alone do not tell."""
-        if self.only_answers:
-            return 0, 0
-        everything = PartRows(np.arange(0), np.arange(len(self.keys)))
-        return count_duplicates(self.keys, everything)[0], self.training.again if self.training else 0
+    table: Any = None
+    scores: NDArray[np.float64] | None = None
 
     def digests(self) -> tuple[str, str]:
         """Of these rows with their labels as text, and of the training rows."""
         labels = np.array([str(label) for label in self.truth], dtype=object)
         return part_digest(self.keys, labels, np.arange(len(labels))), self.training.digest if self.training else ""
 
+    def sight(self, probable: Probable | None, classes: list[Any], alone: bool) -> Sight:
+        """What promises may see of one model, or of a vote of several."""
+        names = tuple(map(str, getattr(self.table, "columns", ())))
+        columns = columns_of(self.table, names, np.arange(len(self.truth)))
+        return Sight(columns, is_given=alone, masses=probable and by_class(probable, classes), scores=self.scores)
+
 
 def _certificate(
-    answers: dict[str, list[Any]], known: Sequence[Any], rows: _Rows, delta: float, random_state: int
+    answers: dict[str, list[Any]], known: Sequence[Any], rows: _Rows, usual: Plan, sure: Sequence[Probable | None]
 ) -> Certificate:
     """The certificate of the best candidate."""
-    checks = {name: PARAMETER_CONSTRAINTS[name] for name in ("delta", "random_state")}
-    validate_parameter_constraints(checks, {"delta": delta, "random_state": random_state}, "certify")
     classes = match(rows.truth, list(answers.values()), known, list(answers))
     labels = codes_of(rows.truth, classes)
     codes = np.stack([codes_of(given, classes) for given in answers.values()], axis=1)
     n_candidates = len(answers) + (len(answers) > 1)
-    given = {"models": list(answers), "delta": delta, "answers_only": rows.only_answers}
-    usual = make_plan(split="none", delta=delta, random_state=random_state)
+    given = {
+        "models": list(answers),
+        "delta": usual.delta,
+        "answers_only": rows.only_answers,
+        "promises": usual.given["promises"],
+        "together": usual.together,
+    }
     plan = dataclasses.replace(usual, n_candidates=n_candidates, given=given)
     alone = dataclasses.replace(plan, method=GIVEN_MODEL, family=GIVEN_MODEL.family)
+    digests = rows.digests()
 
-    def certified(plan: Plan, voting: NDArray[np.intp]) -> Certificate:
-        prepared = _prepared(plan, voting, labels, classes, rows)
+    def certified(plan: Plan, voting: NDArray[np.intp], sight: Sight) -> Certificate:
+        prepared = _prepared(plan, voting, labels, classes, rows, digests, sight)
         found = certify_votes(plan, prepared).certificate
         parts = tuple(
             dataclasses.replace(part, training_rows=rows.training.n if rows.training else 0) for part in found.parts
         )
-        told = assumptions(rows.units, plan.method.predictor, given=True)
+        told = assumptions(rows.units, plan.method.predictor, given=True, promises=len(plan.promises) > 1)
         return dataclasses.replace(found, parts=parts, assumptions=told)
 
-    each = [certified(alone, codes[:, [j]]) for j in range(len(answers))]
+    sights = [rows.sight(probable, classes, alone=True) for probable in sure or [None] * len(answers)]
+    check_promises(plan.promises, np.array(list(map(str, classes))), sights[0].columns)
+    check_sight(plan.promises, sights, list(answers))
+    each = [certified(alone, codes[:, [j]], sight) for j, sight in enumerate(sights)]
     best = min(range(len(each)), key=lambda j: each[j].bound)
     chosen: int | None = best
     certificate = each[best]
     if len(each) == 1:
         return certificate
-    vote = certified(plan, codes)
+    vote = certified(plan, codes, rows.sight(None, classes, alone=False))
     if vote.bound < certificate.bound:
         certificate, chosen = vote, None
     candidates = [
@@ -224,24 +273,31 @@ def _certificate(
 
 
 def _prepared(
-    plan: Plan, codes: NDArray[np.intp], labels: NDArray[np.intp], classes: list[Any], rows: _Rows
+    plan: Plan,
+    codes: NDArray[np.intp],
+    labels: NDArray[np.intp],
+    classes: list[Any],
+    rows: _Rows,
+    digests: tuple[str, str],
+    sight: Sight,
 ) -> Prepared:
     """What the pipeline would have made of voters that are given."""
     units, everything = rows.units, np.arange(len(labels))
-    learns, entropy = plan.method.predictor.learns, entropy_of(plan.random_state)
+    learns = plan.method.predictor.learns
     part = PreparedPart(
         rows=PartRows(np.arange(0), everything),
         voters=cast(FittedVoters, None),  # their votes are here, and nobody asks for others
         votes=build_votes(codes=codes, n_classes=len(classes)),
         labels=labels,
         training_labels=labels[:0],
-        entities=None if units.entities is None else Entities(units.entities),
+        entities=units.of(everything),
         times=units.times,
         hyper_priors=given_hyper_priors(plan.prior, codes.shape[1]) if learns else (HyperPrior(np.ones(1)),),
-        duplicates=rows.duplicates(),
-        digests=rows.digests(),
-        remarks=rows.remarks(entropy),
+        duplicates=rows.duplicates,
+        digests=digests,
+        remarks=rows.remarks,
         probe=None,
+        sight=sight,
     )
     counts = tuple(np.bincount(labels, minlength=len(classes)).tolist())
     return Prepared(
@@ -250,10 +306,22 @@ def _prepared(
         provisos=(),
         hyper_prior=hyper_prior_words(plan.prior) if learns else "none: the model was given",
         choices=(),
-        entropy=entropy,
+        entropy=entropy_of(plan.random_state),
         table=Table(rows.target, rows.columns, rows.n_columns, counts),
         units=units,
     )
+
+
+def _plan(delta: float, promises: Sequence[Promise], together: bool, random_state: int) -> Plan:
+    """What is done with the answers of given models, the parameters checked."""
+    given: dict[str, Any] = {
+        "delta": delta,
+        "promises": promises,
+        "together": together,
+        "random_state": random_state,
+    }
+    validate_parameter_constraints({name: PARAMETER_CONSTRAINTS[name] for name in given}, given, "certify")
+    return make_plan(split="none", **given)
 
 
 def _check_fresh(models: dict[str, Any], X: Any, truth: list[Any]) -> None:
@@ -274,6 +342,13 @@ def _check_fresh(models: dict[str, Any], X: Any, truth: list[Any]) -> None:
             )
 
 
+def _remarks(units: Units, rows: PartRows, table: Any, entropy: tuple[int, ...]) -> tuple[str, ...]:
+    """What the rows show about rows that belong together, where there is a table of them or they are said to."""
+    if units.entities is None and len(np.shape(table)) != 2:
+        return ()
+    return unit_remarks(units, rows, table, tuple(map(str, getattr(table, "columns", ()))), entropy)
+
+
 def _known(model: Any) -> list[Any]:
     """The labels that a model says it can give."""
     classes = getattr(model, "classes_", None)
@@ -287,8 +362,3 @@ def _table(X: Any, n_rows: int | None, name: str) -> Any:
     if not np.shape(rows) or (n_rows is not None and np.shape(rows)[0] != n_rows):
         raise ValueError(f"{name} must have one row for each of the {n_rows:,} labels; got shape {np.shape(rows)}.")
     return rows
-
-
-def _name(y: Any) -> str:
-    name = getattr(y, "name", None)
-    return "" if name is None else str(name)

@@ -14,6 +14,7 @@ from certivote.maths.occam import PriceList
 from certivote.pipeline._hyper_priors import as_floats, staying_price
 from certivote.pipeline._learn import SOLVERS
 from certivote.pipeline._split import Split
+from certivote.promises import ByClass, Promise
 from certivote.theory.families import DIRICHLET, FAMILIES, Family
 from certivote.theory.general_bounds import Constant
 from certivote.theory.methods import METHODS, Method
@@ -22,6 +23,9 @@ from certivote.theory.theorems import Setting
 from certivote.voters import VOTERS, VoterSet, resolve_voters
 
 __all__ = ["PARAMETER_CONSTRAINTS", "Plan", "make_plan", "methods_for", "usual_voters"]
+
+_BOUND_SHARE = 0.8
+"""What the bound has of delta where promises hold together with it."""
 
 PARAMETER_CONSTRAINTS: dict[str, list[Any]] = {
     "method": [StrOptions({"auto"}), StrOptions(METHODS.keys())],
@@ -38,6 +42,8 @@ PARAMETER_CONSTRAINTS: dict[str, list[Any]] = {
     "n_draws": [Interval(Integral, 1, None, closed="left")],
     "price_list": [StrOptions({"auto"}), "array-like"],
     "constant": [StrOptions({"paper", "exact"})],
+    "promises": [list, tuple],
+    "together": ["boolean"],
     "random_state": ["random_state"],
 }
 """What scikit-learn's parameter validation checks; names of methods, voters and families are read from their tables
@@ -72,6 +78,10 @@ class Plan:
     n_draws : int
         Votes drawn, each at its part of delta, of which the one with the smallest bound is kept.
     constant : {"paper", "exact"}
+    promises : tuple of Promise
+        What is said of the vote besides, the bounds by class first.
+    together : bool
+        Whether the bound and all promises hold at once up to delta.
     random_state : int, RandomState, None or tuple of int
         What all randomness of the run comes from; a tuple is the entropy that an earlier run has recorded.
     given : dict
@@ -94,6 +104,8 @@ class Plan:
     renyi_orders: tuple[float, ...]
     n_draws: int
     constant: Constant
+    promises: tuple[Promise, ...]
+    together: bool
     random_state: Any
     given: dict[str, Any]
     n_candidates: int = 1
@@ -109,9 +121,27 @@ class Plan:
         return self.split if isinstance(self.split, int) else 2 if self.split == "cross" else 1
 
     @property
+    def bound_delta(self) -> float:
+        """What the bound has of delta: all of it, unless promises shall hold together with it."""
+        return _BOUND_SHARE * self.delta if self.together else self.delta
+
+    @property
+    def promise_delta(self) -> float:
+        """What each promise has: a delta of its own, or an equal share of what the bound leaves."""
+        return (1.0 - _BOUND_SHARE) * self.delta / len(self.promises) if self.together else self.delta
+
+    @property
     def part_delta(self) -> float:
         """What one part may spend: delta is divided among them, and among candidates."""
-        return self.delta / (self.n_parts * self.n_candidates)
+        return self.of_part(self.bound_delta)
+
+    def of_part(self, delta: float) -> float:
+        """What one part has of a delta."""
+        return delta / (self.n_parts * self.n_candidates)
+
+    def of_attempt(self, part_delta: float) -> float:
+        """What one draw and one order have of the delta of a part."""
+        return part_delta / (self.paid_draws * max(len(self.paid_orders), 1))
 
     @property
     def average_weights(self) -> tuple[float, ...]:
@@ -131,7 +161,7 @@ class Plan:
     def settings(self) -> list[Setting]:
         """The settings that the learner may choose from, each with what is left of delta for one draw."""
         orders = self.paid_orders or self.renyi_orders[:1]
-        delta = self.part_delta / (self.paid_draws * len(orders))
+        delta = self.of_attempt(self.part_delta)
         return [Setting(delta, order, self.constant, price_list=self.price_list) for order in orders]
 
     def by_entity(self) -> "Plan":
@@ -144,7 +174,9 @@ class Plan:
         if self.given["method"] == "auto":
             # What is left at "auto" means something else with another method.
             given |= {"voters": self.voters, "prior": self.prior, "train_share": self.train_share}
-        return replace(self, method=method, family=_family(method, self.family), delta=delta, given=given)
+        promises = _promises(self.promises[1:], method)
+        family = _family(method, self.family)
+        return replace(self, method=method, family=family, delta=delta, promises=promises, given=given)
 
 
 def make_plan(
@@ -163,6 +195,8 @@ def make_plan(
     n_draws: int = 1,
     price_list: str | ArrayLike = "auto",
     constant: str = "exact",
+    promises: Sequence[Promise] = (),
+    together: bool = False,
     random_state: int | np.random.RandomState | None = None,
 ) -> Plan:
     """Resolve the parameters of :class:`~certivote.CertifiedVoteClassifier`, which explains them.
@@ -193,6 +227,8 @@ def make_plan(
         renyi_orders=_orders(renyi_order),
         n_draws=n_draws,
         constant=constant,  # type: ignore[arg-type]
+        promises=_promises(promises, chosen),
+        together=together,
         random_state=random_state,
         given=given,
     )
@@ -233,6 +269,27 @@ def _price_list(price_list: Any, prior: Any) -> PriceList:
     if atoms.ndim != 2 or atoms.shape[1] != 2:
         raise ValueError(f"price_list must hold pairs (nats, weight), such as [(5.0, 0.9)]; got {price_list!r}.")
     return PriceList.mixture(tuple((nats, weight) for nats, weight in atoms.tolist()))
+
+
+def _promises(promises: Sequence[Promise], method: Method) -> tuple[Promise, ...]:
+    """The bounds by class, and what is asked for besides."""
+    for promise in promises:
+        if not isinstance(promise, Promise):
+            raise TypeError(
+                "promises must hold promises such as Precision() or Abstention(max_error=0.02) of certivote.promises; "
+                f"got {promise!r:.200}."
+            )
+        if isinstance(promise, ByClass):
+            raise ValueError("promises need not hold ByClass(): every certificate has the bounds by class.")
+        if list(promises).count(promise) > 1:
+            raise ValueError(f"promises holds {promise!r} more than once.")
+    if promises and not method.predictor.counts_errors:
+        able = [name for name, row in METHODS.items() if row.predictor.counts_errors]
+        raise ValueError(
+            f"promises are about the answers of one vote that was drawn, or fixed beforehand; method={method.name!r} "
+            f"certifies another. Use method='auto' or one of {', '.join(able)}."
+        )
+    return (ByClass(), *promises)
 
 
 def methods_for(plan: Plan, n_classes: int) -> Sequence[str]:

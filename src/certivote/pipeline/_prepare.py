@@ -23,6 +23,7 @@ from certivote.pipeline._input import check_labelled
 from certivote.pipeline._plan import Plan
 from certivote.pipeline._probe import probe_rows
 from certivote.pipeline._progress import Stage
+from certivote.pipeline._promises import GUIDE_ROWS, Sight, Unseen, check_promises, columns_of
 from certivote.pipeline._provenance import Table, describe_table
 from certivote.pipeline._seeds import Seeds, entropy_of
 from certivote.pipeline._split import PartRows, Split, count_duplicates, split_rows
@@ -65,6 +66,8 @@ class PreparedPart:
         What the training rows show about single columns.
     probe : rows
         Some that are none of these, see :func:`~certivote.pipeline._probe.probe_rows`.
+    sight : Sight
+        What promises may see besides.
     """
 
     rows: PartRows
@@ -79,6 +82,7 @@ class PreparedPart:
     digests: tuple[str, str]
     remarks: tuple[str, ...]
     probe: Any
+    sight: Sight
 
 
 @dataclass(frozen=True)
@@ -103,6 +107,10 @@ class Prepared:
     def prediction_seed(self) -> int:
         """Seed of the votes that a random predictor draws."""
         return int(np.random.default_rng(Seeds(self.entropy).prediction).integers(2**63))
+
+    def promise_stream(self) -> np.random.Generator:
+        """What sets rows aside for promises, and puts rows in the order of bets; the same in every call."""
+        return np.random.default_rng(Seeds(self.entropy).promises)
 
 
 def prepare(
@@ -161,17 +169,17 @@ def prepare(
     for message in _worries(voters, classes, X, y, divided):
         warnings.warn(message, UserWarning, stacklevel=5)
     keys, table = row_keys(X), describe_table(owner, given, y, classes)
+    check_promises(plan.promises, classes, columns_of(X, table.columns, np.arange(len(y))))
     parts = []
     for rows, seed in zip(divided, seeds.voters.spawn(len(divided)), strict=True):
         rng = np.random.default_rng(seed)
         stage.begin(f"fitting the voters on {len(rows.train):,} rows")
         training, labels = _safe_indexing(X, rows.train), np.searchsorted(classes, y[rows.train])
-        entities = None if units.entities is None else np.unique(units.entities[rows.train], return_inverse=True)[1]
-        belong = {} if entities is None else {"entities": entities}
+        together = units.of(rows.train)
+        belong = {} if together is None else {"entities": together.codes}
         fitted = voters.fit(training, y[rows.train], classes, rng, **belong)
         if isinstance(plan.prior, str) and plan.prior == "informed":
             stage.begin("weighing the voters by their out-of-sample votes")
-            together = None if entities is None else Entities(entities)
             weights = informed_weights(fitted, training, labels, plan.loss, rng, together)
             hyper_priors: tuple[HyperPrior, ...] = (informed_hyper_prior(weights),)
         else:
@@ -184,12 +192,13 @@ def prepare(
                 votes=fitted.votes(_safe_indexing(X, rows.certify)),
                 labels=np.searchsorted(classes, y[rows.certify]),
                 training_labels=labels,
-                entities=None if units.entities is None else Entities(units.entities).among(rows.certify),
+                entities=units.of(rows.certify),
                 times=None if units.times is None else units.times[rows.certify],
                 hyper_priors=hyper_priors,
                 duplicates=count_duplicates(keys, rows),
                 digests=(part_digest(keys, y, rows.certify), part_digest(keys, y, rows.train)),
                 probe=probe_rows(X, rows, entropy),
+                sight=_sight(fitted, X, table.columns, rows, labels, together, seeds),
                 remarks=(
                     *column_remarks(training, labels, table.columns),
                     *unit_remarks(units, rows, X, table.columns, entropy),
@@ -206,6 +215,29 @@ def prepare(
         table=table,
         units=units,
     )
+
+
+def _sight(
+    fitted: FittedVoters,
+    X: Any,
+    names: Sequence[str],
+    rows: PartRows,
+    labels: Labels,
+    entities: Entities | None,
+    seeds: Seeds,
+) -> Sight:
+    """What promises may see; votes on training rows are taken when one asks for them."""
+    columns = columns_of(X, names, rows.certify)
+    if not len(rows.train):
+        return Sight(columns)
+
+    def unseen() -> Unseen:
+        chosen = np.sort(np.random.default_rng(seeds.promises).permutation(len(labels))[:GUIDE_ROWS])
+        votes = fitted.out_of_sample(_safe_indexing(X, rows.train), labels, chosen)
+        own = columns_of(X, names, rows.train[chosen])
+        return Unseen(votes, labels[chosen], own, None if entities is None else entities.among(chosen))
+
+    return Sight(columns, columns_of(X, names, rows.train), unseen)
 
 
 def _check(plan: Plan, methods: Sequence[Method], classes: NDArray[Any]) -> None:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from certivote._version import __version__
 from certivote.certificate import Provenance
+from certivote.pipeline._values import column_name
 
 __all__ = ["Table", "describe_table", "provenance"]
 
@@ -50,12 +51,9 @@ def describe_table(owner: Any, given: Any, y: NDArray[Any], classes: NDArray[Any
     y, classes : array
         The labels themselves, and all classes.
     """
-    name = getattr(given, "name", None)
-    if isinstance(given, pd.DataFrame):
-        name = given.columns[0]
     counts = np.bincount(np.searchsorted(classes, y), minlength=len(classes))
     return Table(
-        target="" if name is None else str(name),
+        target=column_name(given),
         columns=tuple(map(str, getattr(owner, "feature_names_in_", ()))),
         n_columns=int(owner.n_features_in_),
         class_counts=tuple(counts.tolist()),

@@ -23,6 +23,5 @@ class Seeds:
     """Independent seeds for all that is random."""
 
     def __init__(self, entropy: tuple[int, ...]):
-        self.split, self.voters, self.learning, self.prediction, self.pilot, self.looks = np.random.SeedSequence(
-            entropy
-        ).spawn(6)
+        seeds = np.random.SeedSequence(entropy).spawn(7)
+        self.split, self.voters, self.learning, self.prediction, self.pilot, self.looks, self.promises = seeds

@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 from sklearn.utils.validation import check_consistent_length
 
-from certivote.certificate import Certificate, Drift
-from certivote.pipeline._values import missing_places, names_of, plain_values
+from certivote.certificate import Certificate, Drift, missing_places, names_of
+from certivote.pipeline._values import column_name, plain_values
+from certivote.theory.entities import Entities
 
 __all__ = ["Units", "drift_of", "make_units", "require_repeatable"]
 
@@ -62,6 +63,10 @@ class Units:
         wanted[units] = True
         return np.flatnonzero(wanted[self.entities])
 
+    def of(self, rows: Codes) -> Entities | None:
+        """The entities of some rows."""
+        return None if self.entities is None else Entities(self.entities).among(rows)
+
     def places(self, units: Codes) -> Codes:
         """Of each entity, by its number, its place among some of them."""
         places = np.zeros(self._count, dtype=np.intp)
@@ -88,10 +93,10 @@ def make_units(n_rows: int, groups: ArrayLike | None, order: ArrayLike | None) -
             raise ValueError(f"groups must name at least two entities; all {n_rows:,} rows are of {names[0]!r:.80}.")
         ordered = sorted(set(names), key=lambda name: hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest())
         numbers = {name: number for number, name in enumerate(ordered)}
-        return Units(entities=np.array([numbers[name] for name in names]), groups=_name(groups, "groups"))
+        return Units(entities=np.array([numbers[name] for name in names]), groups=column_name(groups) or "groups")
     if order is not None:
         times = _times(_checked(order, n_rows, "order"), n_rows)
-        return Units(times=times, order=_name(order, "order"))
+        return Units(times=times, order=column_name(order) or "order")
     return Units()
 
 
@@ -102,14 +107,6 @@ def require_repeatable(certificate: Certificate, groups: Any, order: Any) -> Non
     for name, recorded, given in (("groups", certificate.groups, groups), ("order", certificate.order, order)):
         if recorded and given is None:
             raise ValueError(f"The vote was certified with {name} ({recorded!r}): give {name}= to repeat its fit.")
-
-
-def _name(given: Any, unnamed: str) -> str:
-    """The name of a column, or a word for one that has none."""
-    name = getattr(given, "name", None)
-    if getattr(given, "ndim", 1) == 2 and hasattr(given, "columns"):
-        name = given.columns[0]
-    return unnamed if name is None or not str(name) else str(name)
 
 
 def drift_of(wrong: NDArray[np.bool_], times: NDArray[Any]) -> tuple[Drift, ...]:

@@ -1,12 +1,17 @@
 """Labels, groups and times as plain Python values, whatever holds them."""
 
-from datetime import date
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-__all__ = ["missing_places", "names_of", "plain_values"]
+__all__ = ["column_name", "plain_values"]
+
+
+def column_name(given: Any) -> str:
+    """The name of a column or of a frame of one column; empty if it has none."""
+    name = given.columns[0] if isinstance(given, pd.DataFrame) else getattr(given, "name", None)
+    return "" if name is None else str(name)
 
 
 def plain_values(given: Any, name: str) -> list[Any]:
@@ -34,25 +39,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.datetime64 | np.timedelta64):
         return pd.Timestamp(value) if isinstance(value, np.datetime64) else pd.Timedelta(value)
     return value.item() if isinstance(value, np.generic) else value
-
-
-def missing_places(values: list[Any]) -> list[int]:
-    """Where values are missing: None, NaN, NaT, NA."""
-    return np.flatnonzero(pd.isna(pd.Series(values, dtype=object))).tolist()
-
-
-def names_of(values: list[Any]) -> list[str]:
-    """Values as text: 7, 7.0 and "7" are one name, and a moment is the same in whichever unit it is stored.
-
-    Examples
-    --------
-    >>> names_of(plain_values([7, 7.0, "7", float("inf"), np.datetime64("2026-01-31")], "groups"))
-    ['7', '7', '7', 'inf', '2026-01-31T00:00:00']
-    """
-    return [_name(value) for value in values]
-
-
-def _name(value: Any) -> str:
-    if isinstance(value, date):  # datetimes and timestamps are dates too
-        return value.isoformat()
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from certivote.maths.occam import PriceList
+from certivote.maths.shift import shifted_bound
 from certivote.theory.general_bounds import Constant
 from certivote.theory.methods import METHODS, Method
 from certivote.theory.theorems import Setting
@@ -31,9 +32,11 @@ class Formula:
     counted : str
         What the error rate is the rate of.
     factor : float
-        What the bound tends to as the sample grows, in error rates.
+        What the bound tends to as the sample grows, in error rates, where the population stays as it is.
     bound : (errors, n) -> float
         ``errors`` need not be whole.
+    limit : (rate) -> float
+        What the bound tends to as the sample grows.
     """
 
     method: str
@@ -43,9 +46,18 @@ class Formula:
     counted: str
     factor: float
     bound: Callable[[float, int], float]
+    limit: Callable[[float], float]
 
 
-def formulas(delta: float, penalty: float = 0.0, renyi_order: float = 1.5) -> list[Formula]:
+def formulas(
+    delta: float,
+    penalty: float = 0.0,
+    renyi_order: float = 1.5,
+    *,
+    kl: float = 0.0,
+    total_variation: float = 0.0,
+    label_noise: float = 0.0,
+) -> list[Formula]:
     """Every bound of the library that an error rate and a penalty determine, hold-out first.
 
     Parameters
@@ -57,12 +69,17 @@ def formulas(delta: float, penalty: float = 0.0, renyi_order: float = 1.5) -> li
         negative: for such a penalty the others are left out. dis-b has the price list of a fit with a given prior.
     renyi_order : float
         Of the Rényi divergence, greater than 1.
+    kl, total_variation, label_noise : float
+        By how much the population that the bound shall hold for may differ from that of the sample: see
+        :func:`certivote.maths.shift.shifted_bound`.
 
     Examples
     --------
     >>> rows = formulas(0.05, penalty=3.0)
     >>> [(row.method, round(row.bound(12, 500), 4)) for row in rows[:3]]
     [('holdout', 0.0386), ('dis-b', 0.0628), ('dis-r', 0.0661)]
+    >>> round(formulas(0.05, label_noise=0.01)[0].bound(12, 500), 4)
+    0.0486
     """
     if not 0 < delta < 1:
         raise ValueError(f"delta must lie strictly between 0 and 1; got {delta}.")
@@ -70,18 +87,29 @@ def formulas(delta: float, penalty: float = 0.0, renyi_order: float = 1.5) -> li
         raise ValueError(f"penalty must be a finite number of nats; got {penalty}.")
     if not renyi_order > 1:
         raise ValueError(f"renyi_order must be greater than 1; got {renyi_order}.")
+    differs = {"kl": kl, "total_variation": total_variation, "label_noise": label_noise}
+    shifted_bound(0.0, **differs)  # refuses what cannot be
+
+    def shifted(bound: float) -> float:
+        return shifted_bound(bound, **differs) if any(differs.values()) else bound
+
     shown = [method for method in METHODS.values() if method.counted]
     if penalty < 0:
         shown = [method for method in shown if method.theorem.charges_draw or not method.predictor.learns]
     constants: tuple[Constant, ...] = ("exact", "paper")
     return [
-        _formula(method, Setting(delta, renyi_order, constant, price_list=PriceList.mixture(((0.0, 0.5),))), penalty)
+        _formula(
+            method,
+            Setting(delta, renyi_order, constant, price_list=PriceList.mixture(((0.0, 0.5),))),
+            penalty,
+            shifted,
+        )
         for method in sorted(shown, key=lambda method: method.predictor.learns)
         for constant in constants[: 2 if method.theorem.has_constant else 1]
     ]
 
 
-def _formula(method: Method, setting: Setting, penalty: float) -> Formula:
+def _formula(method: Method, setting: Setting, penalty: float, shifted: Callable[[float], float]) -> Formula:
     theorem = method.theorem
     order = f" (order {setting.renyi_order:g})" if theorem.uses_order else ""
     return Formula(
@@ -91,7 +119,8 @@ def _formula(method: Method, setting: Setting, penalty: float) -> Formula:
         method.predictor.short,
         method.counted,
         theorem.factor,
-        lambda errors, n: theorem.of_errors(errors, theorem.price(penalty, setting), n, setting),
+        lambda errors, n: shifted(theorem.of_errors(errors, theorem.price(penalty, setting), n, setting)),
+        lambda rate: shifted(theorem.factor * rate),
     )
 
 

@@ -30,7 +30,6 @@ __all__ = [
 ]
 
 Array = NDArray[np.float64]
-Counts = NDArray[np.intp]
 
 _RISK_SHARE = 0.01
 """The part of delta that bounding a risk by simulation takes."""
@@ -60,12 +59,10 @@ class Vote:
 
 @dataclass(frozen=True)
 class Tally:
-    """What was counted in one pass over the certification rows, class by class.
+    """What was counted in one pass over the certification rows.
 
     Attributes
     ----------
-    sizes, errors, alarms : arrays of int, one entry per class
-        Rows of the class, errors on them in all rounds, and rows of other classes that the vote gives to it.
     rounds : int
         Votes drawn for each row to simulate the random vote; 1 for a vote that is fixed; 0 where nothing need be
         counted.
@@ -75,9 +72,6 @@ class Tally:
         Codes of the answers; empty for the random vote.
     """
 
-    sizes: Counts
-    errors: Counts
-    alarms: Counts
     rounds: int
     wrong: NDArray[np.bool_]
     answers: Labels
@@ -164,17 +158,8 @@ class Predictor(ABC):
 
     def tally(self, vote: Vote, votes: Votes, labels: Labels, loss: Loss, rng: np.random.Generator) -> Tally:
         """Count what the vote does on the certification rows."""
-        n_classes = votes.n_classes
         masses = votes.masses(vote.weights)
-        answers, wrong = plurality(masses), mistakes(masses, labels, loss)
-        return Tally(
-            sizes=np.bincount(labels, minlength=n_classes),
-            errors=np.bincount(labels[wrong], minlength=n_classes),
-            alarms=np.bincount(answers[answers != labels], minlength=n_classes),
-            rounds=1,
-            wrong=wrong[None, :],
-            answers=answers,
-        )
+        return Tally(1, mistakes(masses, labels, loss)[None, :], plurality(masses))
 
     def evidence(self, vote: Vote, rows: CountedRows, delta: float) -> Evidence:
         """What a bound on the error of these rows starts from."""
@@ -217,18 +202,16 @@ class _Random(Predictor):
         return Vote(family, parameters, np.empty(0), family.mean_weights(parameters))
 
     def tally(self, vote: Vote, votes: Votes, labels: Labels, loss: Loss, rng: np.random.Generator) -> Tally:
-        sizes = np.bincount(labels, minlength=votes.n_classes)
-        nothing = np.zeros(votes.n_classes, dtype=np.intp)
+        nothing = np.empty(0, dtype=np.intp)
         if vote.family.exact and (loss == "half-weight" or votes.n_classes == 2):
-            return Tally(sizes, nothing, nothing, 0, np.zeros((0, votes.n_rows), dtype=bool), nothing[:0])
+            return Tally(0, np.zeros((0, votes.n_rows), dtype=bool), nothing)
         rounds = math.ceil(vote.family.simulated_votes(votes.n_voters) / votes.n_rows)
         log_masses = vote.family.draw_log_masses(votes, vote.parameters, rng, rounds)
         repeated = np.tile(labels, rounds)
         wrong = (
             plurality(log_masses) != repeated if loss == "plurality" else mistakes(np.exp(log_masses), repeated, loss)
         )
-        errors = np.bincount(repeated[wrong], minlength=votes.n_classes)
-        return Tally(sizes, errors, nothing, rounds, wrong.reshape(rounds, -1), nothing[:0])
+        return Tally(rounds, wrong.reshape(rounds, -1), nothing)
 
     def evidence(self, vote: Vote, rows: CountedRows, delta: float) -> Evidence:
         shares = None if rows.entities is None else rows.entities.shares

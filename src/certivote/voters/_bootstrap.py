@@ -92,6 +92,4 @@ def single_precision(X: Any) -> Any:
         rows.indices, rows.indptr = rows.indices.astype(np.int32), rows.indptr.astype(np.int32)
     if np.isinf(rows.data if sparse.issparse(rows) else rows).any():
         raise ValueError("X contains infinity or a value too large for dtype('float32'), which trees cannot use.")
-    if sparse.issparse(rows):
-        rows.indices, rows.indptr = rows.indices.astype(np.int32), rows.indptr.astype(np.int32)
     return rows

@@ -1,4 +1,4 @@
-"""What the certification rows say about one vote: of all of them, or of those of one class, by the same code."""
+"""What the certification rows say about one vote: of all of them, or of some, by the same code."""
 
 from dataclasses import dataclass
 
@@ -13,6 +13,8 @@ from certivote.votes import Votes
 
 __all__ = ["CountedVote", "count_votes"]
 
+Places = NDArray[np.intp]
+
 
 @dataclass(frozen=True)
 class CountedVote:
@@ -26,47 +28,43 @@ class CountedVote:
     vote: Vote
     tally: Tally
 
-    def evidence(self, delta: float, label: int | None = None) -> Evidence:
-        """What a bound starts from: of all rows, or of those of one class, of which there must be some."""
-        among = slice(None) if label is None else label
-        entities, rows = self.entities, None if label is None else np.flatnonzero(self.labels == label)
-        if entities is not None and rows is not None:
-            entities = entities.among(rows)
+    def evidence(self, delta: float, rows: Places | None = None) -> Evidence:
+        """What a bound on the error starts from: of all rows, or of some, of which there must be at least one."""
+        entities, wrong = self.entities, self.tally.wrong
+        if rows is not None:
+            entities = None if entities is None else entities.among(rows)
+            wrong = wrong[:, rows]
         shares = None if entities is None else entities.shares
         counted = CountedRows(
-            n=int(np.sum(self.tally.sizes[among])),
-            errors=int(np.sum(self.tally.errors[among])),
+            n=len(self.labels) if rows is None else len(rows),
+            errors=int(np.count_nonzero(wrong)),
             rounds=self.tally.rounds,
             take=lambda: (self.votes, self.labels) if rows is None else (self.votes.take(rows), self.labels[rows]),
             risk=lambda votes, labels: self.method.risk.smooth(self.vote.family, votes, labels, self.loss, shares),
             entities=entities,
-            losses=np.empty(0) if entities is None else self._losses(entities, rows),
+            losses=np.empty(0) if entities is None else self._losses(entities, wrong),
         )
         return self.method.predictor.evidence(self.vote, counted, delta)
 
-    def false_alarms(self, label: int) -> Evidence:
-        """The same for the answer ``label`` to rows of other classes, of which there must be some."""
-        others = np.flatnonzero(self.labels != label)
-        errors = int(self.tally.alarms[label])
+    def events(self, happened: NDArray[np.bool_], rows: Places) -> Evidence:
+        """The same for something else that happens at some of the rows and not at others."""
+        among = happened[rows]
+        errors = int(np.count_nonzero(among))
         if self.entities is None:
-            return Evidence(errors, (errors / len(others),))
-        losses = self.entities.among(others).losses(self.tally.answers[others] == label)
+            return Evidence(errors, (errors / len(rows),))
+        losses = self.entities.among(rows).losses(among)
         return Evidence(errors, (mean_loss(losses),), losses=tuple(losses.tolist()))
 
-    def count(self, label: int | None = None, others: bool = False) -> int:
-        """Entities that have rows: any, of one class, or of all others; 0 where rows are by themselves."""
+    def count(self, rows: Places | None = None) -> int:
+        """Entities that have rows, any or these; 0 where rows are by themselves."""
         if self.entities is None:
             return 0
-        if label is None:
-            return self.entities.count
-        chosen = self.labels != label if others else self.labels == label
-        return len(np.unique(self.entities.codes[chosen]))
+        return self.entities.count if rows is None else len(np.unique(self.entities.codes[rows]))
 
-    def _losses(self, entities: Entities, rows: NDArray[np.intp] | None) -> NDArray[np.float64]:
+    def _losses(self, entities: Entities, wrong: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Of each entity, the share of its rows that are wrong, over all rounds; of nothing where none is counted."""
         if not self.tally.rounds:
             return np.empty(0)
-        wrong = self.tally.wrong if rows is None else self.tally.wrong[:, rows]
         return entities.losses(wrong.mean(axis=0) if self.tally.rounds > 1 else wrong[0])
 
 

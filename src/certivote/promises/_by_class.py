@@ -30,68 +30,52 @@ wrong, a number in [0, 1]. So what is bounded is the mean of this share over new
 error on a random case of class ``c`` is a ratio of two means over entities, for which this conditioning says nothing.)
 """
 
-from dataclasses import replace
-from typing import Any
+from certivote.certificate import PromiseRecord, percent_up
+from certivote.promises._base import Promise
+from certivote.promises._ledger import Ledger
+from certivote.promises._words import over_entities, seen
 
-from numpy.typing import NDArray
-
-from certivote.certificate import ClassBound
-from certivote.pipeline._count import CountedVote
-from certivote.theory.predictors import Evidence
-from certivote.theory.theorems import Setting
-
-__all__ = ["class_bounds"]
+__all__ = ["ByClass"]
 
 
-def class_bounds(
-    counted: CountedVote, setting: Setting, part_delta: float, penalty: float, classes: NDArray[Any]
-) -> tuple[ClassBound, ...]:
-    """All statements about one vote.
+class ByClass(Promise):
+    """Errors within each class and its false alarms: sensitivity and specificity, seen from the other side.
 
-    Parameters
-    ----------
-    counted : CountedVote
-    setting : Setting
-        As the vote was certified: its delta is what one draw and one order have of ``part_delta``.
-    part_delta : float
-        What the part has of the certificate's delta.
-    penalty : float
-        Nats for what was learned, as in the part's own bound.
-    classes : array
+    Every certificate has it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from certivote import CertifiedVoteClassifier
+    >>> clf = CertifiedVoteClassifier("dis-b", "forest", random_state=0).fit(*load_iris(return_X_y=True))
+    >>> [(entry.label, entry.kind, entry.n) for entry in clf.certificate_.by_class][:2]
+    [('0', 'error', 27), ('0', 'false alarm', 48)]
     """
-    statements, theorem, sizes = _statements(counted), counted.method.theorem, counted.tally.sizes
-    share = setting.delta / len(statements)
-    bounds = []
-    for code, kind in statements:
-        n = int(sizes[code] if kind == "error" else sizes.sum() - sizes[code])
-        entities = counted.count(code, others=kind != "error")
-        evidence, confidence, bound = Evidence(None, ()), 0.0, 1.0
-        if n:
-            evidence = counted.evidence(share, code) if kind == "error" else counted.false_alarms(code)
-            paid = replace(setting, delta=share - evidence.risk_delta)
-            confidence = theorem.confidence(entities or n, paid)
-            bound = theorem.bound(evidence.statistics, penalty, entities or n, paid)
-        bounds.append(
-            ClassBound(
-                label=str(classes[code]),
-                kind=kind,
-                n=n,
-                entities=entities,
-                errors=evidence.errors,
-                losses=evidence.losses,
-                risks=evidence.risks,
-                delta=part_delta / len(statements),
-                risk_draws=evidence.risk_draws,
-                risk_delta=evidence.risk_delta,
-                confidence=confidence,
-                bound=bound,
-            )
-        )
-    return tuple(bounds)
 
+    name = "by class"
 
-def _statements(counted: CountedVote) -> list[tuple[int, str]]:
-    codes = range(len(counted.tally.sizes))
-    both = counted.method.predictor.counts_errors and len(codes) > 2
-    kinds = ("error", "false alarm") if both else ("error",)
-    return [(code, kind) for code in codes for kind in kinds]
+    def make(self, ledger: Ledger) -> PromiseRecord:
+        counted, codes = ledger.counted, range(len(ledger.classes))
+        both = counted.method.predictor.counts_errors and len(codes) > 2
+        of = len(codes) * (2 if both else 1)
+        statements = []
+        for code, label in zip(codes, ledger.classes, strict=True):
+            own = counted.labels == code
+            statements.append(ledger.errors("error", label, own, of))
+            if both:
+                statements.append(ledger.events("false alarm", label, ~own, counted.tally.answers == code, of))
+        return ledger.record(self.name, statements)
+
+    @staticmethod
+    def sentences(record: PromiseRecord) -> list[str]:
+        alarms = {entry.label: entry for entry in record.statements if entry.kind == "false alarm"}
+        lines = [f"errors within each class, and its false alarms{over_entities(record)}"]
+        for entry in record.statements:
+            if entry.kind != "error":
+                continue
+            line = f"{entry.label}: errors at most {percent_up(entry.bound)} ({seen(entry)})"
+            if entry.label in alarms:
+                alarm = alarms[entry.label]
+                line += f", false alarms at most {percent_up(alarm.bound)} ({seen(alarm)})"
+            lines.append(line)
+        return lines

@@ -1,0 +1,74 @@
+"""Numbers in words, rounded so that nothing looks better than it is."""
+
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+
+__all__ = ["confidence", "counted", "entities", "number_up", "percent_down", "percent_up", "plain_percent"]
+
+
+def percent_up(value: float, places: int = 2) -> str:
+    """A probability as a percentage, rounded up.
+
+    Examples
+    --------
+    >>> percent_up(0.04930001)
+    '4.94 %'
+    """
+    return f"{(Decimal(value) * 100).quantize(Decimal(1).scaleb(-places), rounding=ROUND_CEILING)} %"
+
+
+def percent_down(value: float, places: int = 2) -> str:
+    """A probability as a percentage, rounded down.
+
+    Examples
+    --------
+    >>> percent_down(0.04939999)
+    '4.93 %'
+    """
+    return f"{(Decimal(value) * 100).quantize(Decimal(1).scaleb(-places), rounding=ROUND_FLOOR)} %"
+
+
+def plain_percent(value: float, places: int = 2) -> str:
+    """A rate that was observed.
+
+    Examples
+    --------
+    >>> plain_percent(0.0733)
+    '7.33 %'
+    """
+    return f"{100 * value:.{places}f} %"
+
+
+def confidence(delta: float) -> str:
+    """The confidence that delta leaves, rounded down: never 100 %.
+
+    Examples
+    --------
+    >>> confidence(0.05), confidence(1e-7), confidence(1 / 60)
+    ('95 %', '99.99999 %', '98.333 %')
+    """
+    fails = Context(prec=4, rounding=ROUND_CEILING).create_decimal(f"{max(delta, 1e-9):.12g}")
+    return f"{(100 * (1 - fails)).normalize():f} %"
+
+
+def number_up(value: float) -> str:
+    """A number from 0 on with at least four digits that count and two places, rounded up.
+
+    Examples
+    --------
+    >>> number_up(0.8312341), number_up(20.0), number_up(12345.671)
+    ('0.8313', '20', '12345.68')
+    """
+    exact = Decimal(value)
+    places = Decimal(1).scaleb(min(-2, exact.adjusted() - 3))
+    text = f"{exact.quantize(places, ROUND_CEILING, Context(prec=1000)):f}"
+    return text.rstrip("0").rstrip(".")
+
+
+def counted(number: int, what: str) -> str:
+    """So many of a thing: ``1 error``, ``2 errors``."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def entities(number: int) -> str:
+    """So many entities."""
+    return f"{number:,} {'entity' if number == 1 else 'entities'}"

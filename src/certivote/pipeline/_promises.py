@@ -1,0 +1,200 @@
+"""The promises of a plan, made about the vote that is deployed."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certivote.certificate import PromiseRecord
+from certivote.pipeline._plan import Plan
+from certivote.pipeline._values import plain_values
+from certivote.promises import Columns, CountedVote, Ledger, Promise, PromiseRows, margins
+from certivote.theory.entities import Entities
+from certivote.theory.predictors import Vote
+from certivote.theory.risks import Labels
+from certivote.theory.theorems import Setting
+from certivote.voters import OutOfSampleVotes
+from certivote.votes import plurality
+
+__all__ = ["GUIDE_ROWS", "Sight", "Unseen", "check_promises", "check_sight", "columns_of", "make_promises"]
+
+GUIDE_ROWS = 20_000
+"""Training rows whose out-of-sample votes guide promises, at most."""
+_SET_ASIDE = 0.2
+"""Share of the certification rows that guide promises where there are no training rows."""
+
+
+@dataclass(frozen=True)
+class Unseen:
+    """Training rows, and votes on them of voters that have not seen them."""
+
+    votes: OutOfSampleVotes
+    labels: Labels
+    columns: Columns | None
+    entities: Entities | None
+
+
+@dataclass(frozen=True)
+class Sight:
+    """What promises may see besides the votes on the certification rows.
+
+    Attributes
+    ----------
+    columns : Columns or None
+        Of the certification rows.
+    training : Columns or None
+        Of the training rows; None if there are none.
+    unseen : function without arguments, or None
+        Gives the training rows with out-of-sample votes; None if there are none.
+    is_given : bool
+        Whether the answers are those of one given model, so that votes do not say how sure it is.
+    masses, scores : array or None
+        What such a model says of how sure it is.
+    """
+
+    columns: Columns | None = None
+    training: Columns | None = None
+    unseen: Callable[[], Unseen] | None = None
+    is_given: bool = False
+    masses: NDArray[np.float64] | None = None
+    scores: NDArray[np.float64] | None = None
+
+
+def columns_of(X: Any, names: Sequence[str], rows: NDArray[np.intp]) -> Columns | None:
+    """The columns of some rows of a table, by name or number."""
+    if len(np.shape(X)) != 2:
+        return None
+
+    def values(name: str) -> list[Any]:
+        known = list(names) or [str(place) for place in range(np.shape(X)[1])]
+        if name not in known:
+            raise ValueError(f"There is no column {name!r} in X; its columns are {', '.join(known[:20])}.")
+        place = known.index(name)
+        if hasattr(X, "iloc"):
+            return plain_values(X.iloc[rows, place], name)
+        column = X[rows][:, [place]]
+        return plain_values(column.toarray() if hasattr(column, "toarray") else column, name)
+
+    return values
+
+
+def check_promises(promises: Sequence[Promise], classes: NDArray[Any], columns: Columns | None) -> None:
+    """Refuse promises that cannot be made, before anything is fitted."""
+    for promise in promises:
+        promise.check(tuple(map(str, classes)), columns)
+
+
+def check_sight(promises: Sequence[Promise], sights: Sequence[Sight], names: Sequence[str]) -> None:
+    """Refuse promises about how sure a model is, where it does not say."""
+    for promise in promises:
+        for sight, name in zip(sights, names, strict=True):
+            if promise.needs == "masses" and sight.masses is None:
+                raise ValueError(
+                    f"{promise!r} asks what stands behind every class, which {name} does not say: give a model that "
+                    "has predict_proba and classes_."
+                )
+            if promise.needs == "scores" and sight.masses is None and sight.scores is None:
+                raise ValueError(
+                    f"{promise!r} asks how sure each answer is, which {name} does not say: give scores with the "
+                    "answers, or a model that has predict_proba and classes_."
+                )
+
+
+def make_promises(
+    plan: Plan,
+    counted: CountedVote,
+    sight: Sight,
+    classes: NDArray[Any],
+    setting: Setting,
+    penalty: float,
+    rng: np.random.Generator,
+) -> tuple[PromiseRecord, ...]:
+    """All promises about one vote.
+
+    Parameters
+    ----------
+    plan : Plan
+    counted : CountedVote
+    sight : Sight
+    classes : array
+    setting : Setting
+        As the vote was certified.
+    penalty : float
+        Nats for what was learned, as in the part's own bound.
+    rng : numpy Generator
+        Sets rows aside, and puts the others in the order of bets.
+    """
+    part_delta = plan.of_part(plan.promise_delta)
+    units = rng.permutation(counted.count() or len(counted.labels))
+    rows = _rows(counted, sight, units) if counted.method.predictor.counts_errors else None
+    ledger = Ledger(
+        counted=counted,
+        classes=tuple(str(label) for label in classes),
+        rows=rows,
+        guide=None,
+        kept=np.arange(len(counted.labels)),
+        setting=replace(setting, delta=plan.of_attempt(part_delta)),
+        delta=plan.promise_delta,
+        part_delta=part_delta,
+        penalty=penalty,
+    )
+    return tuple(promise.make(_guided(ledger, promise, sight, units)) for promise in plan.promises)
+
+
+def _rows(counted: CountedVote, sight: Sight, units: NDArray[np.intp]) -> PromiseRows:
+    """All certification rows."""
+    masses = sight.masses if sight.is_given else counted.votes.masses(counted.vote.weights)
+    scores = sight.scores
+    return PromiseRows(
+        labels=counted.labels,
+        answers=counted.tally.answers,
+        masses=masses,
+        scores=margins(masses) if scores is None and masses is not None else scores,
+        columns=sight.columns,
+        entities=counted.entities,
+        order=units if counted.entities is None else np.arange(len(counted.labels)),
+    )
+
+
+def _guided(ledger: Ledger, promise: Promise, sight: Sight, units: NDArray[np.intp]) -> Ledger:
+    """The ledger with the rows that the promise may look at beforehand."""
+    if ledger.rows is None:
+        return ledger
+    if sight.unseen is not None:
+        need = promise.guide(None, trained=True)
+        return (
+            ledger if need == "none" else replace(ledger, guide=_trained(sight, ledger.counted.vote, need == "votes"))
+        )
+    first, entities = units[: int(_SET_ASIDE * len(units))], ledger.counted.entities
+    aside = np.zeros(len(units), dtype=bool)
+    aside[first] = True
+    if entities is not None:
+        aside = aside[entities.codes]
+    guide, kept = ledger.rows.take(np.flatnonzero(aside)), np.flatnonzero(~aside)
+    # Whether they are needed is decided by these rows alone, so that the others are as good as new.
+    if promise.guide(guide.columns, trained=False) == "none":
+        return ledger
+    return replace(ledger, rows=ledger.rows.take(kept), guide=guide, kept=kept)
+
+
+def _trained(sight: Sight, vote: Vote, with_votes: bool) -> PromiseRows:
+    """Training rows, with what the deployed vote says of them out of sample where that is asked for."""
+    assert sight.unseen is not None
+    nobody = np.empty(0, dtype=np.intp)
+    if not with_votes:
+        return PromiseRows(nobody, nobody, None, None, sight.training, None, nobody)
+    unseen = sight.unseen()
+    weights = np.zeros(unseen.votes.votes.n_voters)
+    np.add.at(weights, unseen.votes.groups, vote.weights)
+    masses = unseen.votes.votes.masses(weights)
+    return PromiseRows(
+        labels=unseen.labels,
+        answers=plurality(masses),
+        masses=masses,
+        scores=margins(masses),
+        columns=unseen.columns,
+        entities=unseen.entities,
+        order=np.arange(len(unseen.labels)),
+    )

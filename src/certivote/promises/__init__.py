@@ -1,0 +1,49 @@
+"""What else is said of the same vote, a file each: by class, precision, and more.
+
+A promise is a list of tests of a fixed vote (:class:`Promise`): whatever can be tested holds for the drawn vote at the
+same price, see :mod:`certivote.promises._ledger`. Promises are objects that users pass as ``promises=[...]``; the
+pipeline makes them (:meth:`Promise.make`) when the vote has been drawn and counted, from a :class:`Ledger` that knows
+what was paid and has the rows; views word them from their records. To add one, write its file and list it in
+:data:`PROMISES`.
+"""
+
+from certivote.promises._abstention import Abstention
+from certivote.promises._base import Guide, Promise
+from certivote.promises._by_class import ByClass
+from certivote.promises._costs import Costs
+from certivote.promises._count import CountedVote, count_votes
+from certivote.promises._decisions import Decisions, answered, flagged, prediction_sets
+from certivote.promises._ledger import Ledger
+from certivote.promises._precision import Precision
+from certivote.promises._rows import Columns, PromiseRows, margins
+from certivote.promises._sensitivity import Sensitivity
+from certivote.promises._sets import PredictionSets
+from certivote.promises._subgroups import Subgroups
+
+__all__ = [
+    "PROMISES",
+    "Abstention",
+    "ByClass",
+    "Columns",
+    "Costs",
+    "CountedVote",
+    "Decisions",
+    "Guide",
+    "Ledger",
+    "Precision",
+    "PredictionSets",
+    "Promise",
+    "PromiseRows",
+    "Sensitivity",
+    "Subgroups",
+    "answered",
+    "count_votes",
+    "flagged",
+    "margins",
+    "prediction_sets",
+]
+
+PROMISES: dict[str, type[Promise]] = {
+    promise.name: promise for promise in (ByClass, Precision, Abstention, Sensitivity, PredictionSets, Subgroups, Costs)
+}
+"""All promises by name."""

@@ -1,0 +1,179 @@
+r"""What one vote has paid, and what a promise about it has of delta: all that turns counts into statements.
+
+*The lemma that all promises share.* The proof of Occam's hammer uses of the binomial tail only this: for each fixed
+weight vector there is a p-value, uniform or larger, such that failure at level ``u`` implies ``p <= u``. So whatever
+can be tested of a fixed vote at every level holds for the drawn vote at the level of its own draw: the same draw, the
+same price ``delta b(1/theta)``. Without learning it is the plain test. The theorems of the ratio and of the Rényi
+divergence need of the statistic only that ``E exp(n_A kl(k_A/n_A, p_A)) <= xi(n_A)`` for each fixed vote, given which
+rows satisfy the condition: they hold with ``n_A`` in place of ``n``.
+
+*Conditions and events.* A condition ``A`` and an event ``L`` are functions of the case, its class and the vote. Given
+which rows satisfy ``A``, the events on them are independent with probability ``P[L | A]``, so the tail of the binomial
+distribution on ``(k_A, n_A)`` is the test. Without rows the bound is 1. Which statements are made, and their
+thresholds, groups and costs, are fixed before the rows are counted.
+
+*Several statements at once.* Each of ``K`` has ``1/K`` of what the promise has (the union bound). Statements that are
+tested one after another until one fails each have all of it: see :mod:`certivote.promises._sequence`.
+"""
+
+import json
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certivote.certificate import Fixed, PromiseRecord, Statement
+from certivote.promises._count import CountedVote
+from certivote.promises._rows import PromiseRows
+from certivote.theory.bets import by_entity
+from certivote.theory.entities import mean_loss
+from certivote.theory.predictors import Evidence
+from certivote.theory.theorems import Setting, Theorem
+
+__all__ = ["Ledger"]
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """The account of the deployed vote, for one promise.
+
+    Attributes
+    ----------
+    counted : CountedVote
+    classes : tuple of str
+    rows : PromiseRows or None
+        The certification rows that are counted; None for votes without fixed answers.
+    guide : PromiseRows or None
+        Rows that are not counted, by which a promise fixes thresholds and groups: training rows with out-of-sample
+        votes, or certification rows that were set aside. None where no promise needs any.
+    kept : array of int
+        Numbers of ``rows`` among the rows of ``counted``.
+    setting : Setting
+        Of the promise: its delta is what one draw and one order have.
+    delta : float
+        What the promise has, of which its part of the split has ``part_delta``.
+    part_delta : float
+    penalty : float
+        Nats for what was learned, as in the part's own bound.
+    """
+
+    counted: CountedVote
+    classes: tuple[str, ...]
+    rows: PromiseRows | None
+    guide: PromiseRows | None
+    kept: NDArray[np.intp]
+    setting: Setting
+    delta: float
+    part_delta: float
+    penalty: float
+
+    @property
+    def theorem(self) -> Theorem:
+        """The theorem of the vote."""
+        return self.counted.method.theorem
+
+    @property
+    def set_aside(self) -> int:
+        """Certification rows that are not counted, since they guide."""
+        return len(self.counted.labels) - len(self.kept)
+
+    def errors(self, kind: str, label: str, among: Mask, of: float) -> Statement:
+        """A bound on the vote's error, as its loss says, among some of all certification rows: one of ``of``."""
+        rows, share = np.flatnonzero(among), self.setting.delta / of
+        evidence = self.counted.evidence(share, rows) if len(rows) else None
+        return self._statement(kind, label, None, len(rows), self.counted.count(rows), evidence, self.theorem, of)
+
+    def events(
+        self, kind: str, label: str, among: Mask, event: Mask, of: float = 1, threshold: float | None = None
+    ) -> Statement:
+        """A bound on the probability of an event given a condition, both masks over ``rows``: one of ``of``."""
+        places = np.flatnonzero(among)
+        rows = self.kept[places]
+        happened = np.zeros(len(self.counted.labels), dtype=bool)
+        happened[self.kept] = event
+        evidence = self.counted.events(happened, rows) if len(rows) else None
+        return self._statement(kind, label, threshold, len(rows), self.counted.count(rows), evidence, self.theorem, of)
+
+    def mean(self, kind: str, label: str, losses: NDArray[np.float64], of: float = 1) -> Statement:
+        """A bound on the mean of losses in [0, 1], one per row of ``rows``, by bets: one of ``of``.
+
+        Theorems that invert the kl hold for such means as they are. Losses that are no floats should be given rounded
+        up, by some units in the last place; their means over the rows of an entity are rounded up here.
+        """
+        assert self.rows is not None
+        entities, theorem = self.rows.entities, by_entity(self.theorem)
+        if entities is None:
+            each = losses[self.rows.order]
+        else:
+            # A sum of k numbers in floating point is off by less than k 2^-52 of itself.
+            each = np.minimum(entities.losses(losses) * (1.0 + 2.0**-52 * (entities.sizes + 2)), 1.0)
+        n, count = len(losses), 0 if entities is None else entities.count
+        bets = theorem is not self.theorem or entities is not None
+        kept = tuple(each.tolist()) if bets and self.counted.method.predictor.counts_errors else ()
+        happened = int(np.count_nonzero(losses))
+        return self._statement(
+            kind, label, None, n, count, Evidence(happened, (mean_loss(each),), losses=kept), theorem, of
+        )
+
+    def _statement(
+        self,
+        kind: str,
+        label: str,
+        threshold: float | None,
+        n: int,
+        entities: int,
+        evidence: Evidence | None,
+        theorem: Theorem,
+        of: float,
+    ) -> Statement:
+        share, confidence, bound = self.setting.delta / of, 0.0, 1.0
+        if evidence is None:
+            evidence = Evidence(None, ())
+        else:
+            paid = replace(self.setting, delta=share - evidence.risk_delta)
+            confidence = theorem.confidence(entities or n, paid)
+            bound = theorem.bound(evidence.statistics, self.penalty, entities or n, paid)
+        return Statement(
+            kind=kind,
+            label=label,
+            threshold=threshold,
+            n=n,
+            entities=entities,
+            errors=evidence.errors,
+            losses=evidence.losses,
+            risks=evidence.risks,
+            delta=self.part_delta / of,
+            risk_draws=evidence.risk_draws,
+            risk_delta=evidence.risk_delta,
+            confidence=confidence,
+            bound=bound,
+        )
+
+    def record(
+        self,
+        name: str,
+        statements: list[Statement],
+        parameters: dict[str, Any] | None = None,
+        *,
+        fixed: tuple[Fixed, ...] = (),
+        guide_rows: int = 0,
+        chosen: int | None = None,
+        thresholds: tuple[float, ...] = (),
+        value: float | None = None,
+    ) -> PromiseRecord:
+        """The record of a promise; ``guide_rows``: how many of the guide's rows have fixed something."""
+        return PromiseRecord(
+            name=name,
+            parameters=tuple((key, json.dumps(value, ensure_ascii=False)) for key, value in (parameters or {}).items()),
+            delta=self.delta,
+            fixed=fixed,
+            guide_rows=guide_rows,
+            set_aside=self.set_aside,
+            statements=tuple(statements),
+            chosen=chosen,
+            thresholds=thresholds,
+            value=value,
+        )
