@@ -1,8 +1,10 @@
 """A stranger with the theorems at hand and mpmath: every bound of a certificate from the numbers in its JSON alone."""
 
 import json
+from fractions import Fraction
 from functools import cache
 
+from bets import exact_mean, log_wealths
 from mpmath import mp, mpf
 from reference import exact_kl
 
@@ -35,6 +37,27 @@ def clopper_pearson(errors, n, level):
             tail += term
         low, high = (p, high) if tail >= level else (low, p)
     return high
+
+
+def by_bets(losses, log_level, log_target):
+    """The smallest mean, and none below that of the losses, at which the wealth of the bets has reached 1/level."""
+    low, high = exact_mean(losses), mpf(1)
+    if max(log_wealths(losses, log_target, high)) < -log_level:
+        return high
+    for _ in range(50):
+        mean = (low + high) / 2
+        low, high = (low, mean) if max(log_wealths(losses, log_target, mean)) >= -log_level else (mean, high)
+    return high
+
+
+def size(part):
+    """Independent cases: entities, or rows."""
+    return part["entities"] or part["n"]
+
+
+def exact_losses(part):
+    """The shares of rows that recorded losses stand for."""
+    return [Fraction(loss).limit_denominator(part["n"]) for loss in part["losses"]]
 
 
 @cache
@@ -146,11 +169,12 @@ def penalty(record, part):
 def delta_of_one(record, part):
     """What is left of delta for one of all parts, draws and orders, and beside a simulation."""
     events = len(record["parts"]) * record["n_draws"] * max(len(record["renyi_orders"]), 1)
-    return mpf(record["delta"]) / events - mpf(part["risk_delta"])
+    share = mpf(4) / 5 if record["together"] else 1
+    return mpf(record["delta"]) * share / events - mpf(part["risk_delta"])
 
 
 def log_constant(record, part):
-    return mp.log(2 * mp.sqrt(part["n"]) if record["constant"] == "paper" else maurer(part["n"]))
+    return mp.log(2 * mp.sqrt(size(part)) if record["constant"] == "paper" else maurer(size(part)))
 
 
 def confidence(record, part):
@@ -167,14 +191,16 @@ def confidence(record, part):
 
 def empirical_risk(record, part):
     """The vote's own error rate where that is in the bound, else the statistic that the record states."""
+    if part["losses"]:
+        return exact_mean(exact_losses(part))
     if record["certified"] in ("the drawn vote", "the fixed vote"):
         return mpf(part["errors"]) / part["n"]
     return mpf(part["risks"][0])
 
 
 def c_limits(part, cost, sure):
-    upper = inverse(part["risks"][0], (cost + sure) / part["n"])
-    return upper, inverse(part["risks"][1], (2 * cost + sure) / part["n"], 0)
+    upper = inverse(part["risks"][0], (cost + sure) / size(part))
+    return upper, inverse(part["risks"][1], (2 * cost + sure) / size(part), 0)
 
 
 def c_bound(upper, lower):
@@ -188,7 +214,7 @@ def recomputed(record):
     risks = [empirical_risk(record, part) for part in parts]
     weights = exact(record["average_weights"])
     times = COEFFICIENT.get(method, 1)
-    eps = [sum(cost) / part["n"] for part, cost in zip(parts, costs, strict=True)]
+    eps = [sum(cost) / size(part) for part, cost in zip(parts, costs, strict=True)]
     limits = [c_limits(part, *cost) for part, cost in zip(parts, costs, strict=True)] if method == "c-bound" else []
 
     def mean(values):
@@ -196,7 +222,9 @@ def recomputed(record):
 
     if method in ("holdout", "dis-b"):
         own = [
-            clopper_pearson(part["errors"], part["n"], mp.exp(-sum(cost)))
+            by_bets(exact_losses(part), -sum(cost), mp.log(delta_of_one(record, part)))
+            if part["losses"]
+            else clopper_pearson(part["errors"], part["n"], mp.exp(-sum(cost)))
             for part, cost in zip(parts, costs, strict=True)
         ]
     elif method == "c-bound":
@@ -234,7 +262,8 @@ def assert_recomputable(certificate):
     assert record["bound"] == min(part["bound"] for part in parts) == parts[record["deployed"]]["bound"]
     assert record["vacuous"] == (record["bound"] >= 1)
     assert len(parts) == {"none": 1, "single": 1, "cross": 2}.get(record["split"]) or len(parts) == int(record["split"])
-    assert all(part["delta"] == record["delta"] / len(parts) for part in parts)
+    share = mpf(record["delta"]) * (mpf(4) / 5 if record["together"] else 1)
+    assert all(abs(part["delta"] - share / len(parts)) <= mpf("1e-16") for part in parts)
     assert all(part["renyi_order"] in (record["renyi_orders"] or [None]) for part in parts)
     assert all(0 <= part["draw"] < record["n_draws"] for part in parts)
     assert record["renyi_order"] == parts[record["deployed"]]["renyi_order"]
@@ -242,13 +271,21 @@ def assert_recomputable(certificate):
 
 def recomputed_by_class(record):
     """Each statement about a class: the theorem of the whole, on the rows of the class, at its part of delta."""
+    (statements,) = (promise["statements"] for promise in record["promises"] if promise["name"] == "by class")
+    return recomputed_statements(record, statements, [len(statements)] * len(statements))
+
+
+def recomputed_statements(record, statements, parts):
+    """Each statement of a promise at one of so many parts of what the promise has, on the rows that it is about."""
     deployed = record["parts"][record["deployed"]]
+    whole = mpf(record["delta"]) / (5 * len(record["promises"]) if record["together"] else 1)
     bounds = []
-    for entry in record["by_class"]:
+    for entry, of in zip(statements, parts, strict=True):
         if not entry["n"]:
             bounds.append(mpf(1))
             continue
-        part = {**deployed, **{name: entry[name] for name in ("n", "errors", "risks", "risk_delta")}}
-        alone = {**record, "delta": record["delta"] / len(record["by_class"]), "parts": [part] * len(record["parts"])}
+        own = ("n", "entities", "losses", "errors", "risks", "risk_delta")
+        part = {**deployed, **{name: entry[name] for name in own}}
+        alone = {**record, "delta": whole / of, "together": False, "parts": [part] * len(record["parts"])}
         bounds.append(recomputed(alone)[0][0])
     return bounds

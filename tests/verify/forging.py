@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from kinds import GIVEN, SETTINGS, case
+from kinds import GIVEN, PROMISED, SETTINGS, case
 from thorough import ALL
 
 from certivote import Certificate
@@ -20,7 +20,10 @@ PAGE = Path(__file__).parents[2] / "docs" / "auditing.md"
 MARKS = ("<!-- the table of forgeries -->\n", "<!-- end of the table of forgeries -->\n")
 LEVELS = ("reading", "record", "model", "data", "refit")
 
-TABLE_OF = ("dis-b of three classes", "dis-r across", "dis-b with groups", "a given model", "given models")
+TABLE_OF = (
+    *("dis-b of three classes", "dis-r across", "dis-b with groups", "dis-b with promises"),
+    *("a given model", "given models"),
+)
 """Those that the table is about: fields that are missing, null or of another type are tried with these only."""
 OF_TYPE = ("missing", "null", "other type", "text", "number", "fraction", "one more")
 """What the reader sees whatever the method is."""
@@ -75,13 +78,14 @@ WORDS = {
     "constant": ("paper", "exact"),
     "split": ("none", "single", "cross", "3", "2"),
     "family": ("dirichlet", "logistic-normal", "categorical"),
-    "kind": ("error", "false alarm"),
+    "kind": ("error", "false alarm", "right", "missed", "unanswered"),
     "label": ("no", "yes", "perhaps"),
     "majority_class": ("no", "yes", "perhaps"),
     "solver": ("lbfgs", "adam"),
     "theorem": ("Theorem 5", "Theorem 6", "Clopper-Pearson", "Occam's hammer with bets on entities"),
     "hyper_prior": ("equal weights", "Dirichlet with given parameters", "Dirichlet with parameter 0.5 for every voter"),
-    "what": ("draw", "weights", "confidence", "prior"),
+    "what": ("draw", "weights", "confidence", "prior", "thresholds", "label"),
+    "name": ("by class", "precision", "sets", "luck"),
     "library_version": ("9.9.9",),
     "created": ("2001-01-01T00:00:00Z",),
     **dict.fromkeys(("certification_digest", "training_digest", "votes_digest", "source_digest"), ("f" * 64,)),
@@ -124,7 +128,7 @@ def forgeries(record, path=()):
         for name in names:
             yield from forgeries(record, (*path, name))
     elif isinstance(value, list):
-        few = len(value) <= 3 or path == ("provenance", "parameters")
+        few = len(value) <= 3 or path in (("provenance", "parameters"), ("promises",))
         for number in range(len(value)) if few else (0, len(value) - 1):
             yield from forgeries(record, (*path, number))
 
@@ -151,8 +155,8 @@ def general(path):
 
 def is_named(path, kind, checks):
     """Whether a field, or what it is in, is among those that are taken on trust; of what changed places, some field."""
-    places = {spelled(path), re.sub(r"^by_class\[\d+\]", "by_class[]", spelled(path))}
-    places |= {re.sub(r"^(parts|candidates)\[\d+\]", r"\1[]", place) for place in places}
+    places = {spelled(path), re.sub(r"\.statements\[\d+\]", ".statements[]", spelled(path))}
+    places |= {re.sub(r"^(parts|candidates|promises)\[\d+\]", r"\1[]", place) for place in places}
     fields = {field for check in checks if check.on_trust for field in check.fields}
     if kind in ("turned round", "first two swapped") and any(field.startswith(f"{spelled(path)}[") for field in fields):
         return True
@@ -224,14 +228,20 @@ def all_forgeries(name):
 
 
 def some_forgeries(name):
-    """A tenth of them, another one of each certificate; all with ``make attacks``."""
+    """A tenth of them, or less where there are many, others of each certificate; all with ``make attacks``."""
     if ALL:
         return all_forgeries(name)
-    first = [*SETTINGS, *GIVEN].index(name) % 10
-    return [judge(name, *forgery) for number, forgery in enumerate(tried(name)) if number % 10 == first]
+    step = 60 if name in PROMISED else 10
+    first = [*SETTINGS, *GIVEN].index(name) % step
+    return [judge(name, *forgery) for number, forgery in enumerate(tried(name)) if number % step == first]
 
 
 # --- The table.
+
+
+PROMISES = "by class|precision|abstention|sensitivity|sets|subgroups|costs"
+KINDS = "imprecision|omission|error when answered|unanswered|missed|false alarm when flagged|left out|error|right|cost"
+"""What promises and their statements are called."""
 
 
 def table(verdicts):
@@ -254,6 +264,8 @@ def kind_of(check):
     """The name of a check without the part, the class or the model that it is about."""
     check = re.sub(r"^(errors|false alarms), class .+?, ", "by class, ", check)
     check = re.sub(r"^candidate [^,]+", "candidate", check)
+    check = re.sub(rf"^({PROMISES})( \(\d\))?(, ({KINDS})( .+)?(?=, ))?", r"\1", check)
+    check = re.sub(r"^promise \d+$", "promise", check)
     return re.sub(r"^part( \d+)?, ", "", check)
 
 

@@ -1,6 +1,7 @@
 """Certificates of all kinds, from few rows and few voters, and what each can be held against."""
 
 import copy
+import dataclasses
 import warnings
 from dataclasses import dataclass, field
 from functools import cache
@@ -12,6 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from certivote import Certificate, CertifiedVoteClassifier, certify, certify_predictions, verify
+from certivote.promises import Abstention, Costs, Precision, PredictionSets, Sensitivity, Subgroups
 from certivote.voters import Forest, Stumps
 
 
@@ -47,6 +49,30 @@ def days():
     return pd.Series((7 * np.arange(90)) % 60, name="day")
 
 
+def surely():
+    """How sure a model is of its answers, as it says."""
+    return np.random.default_rng(7).random(90).round(3)
+
+
+def costs(n_classes=2):
+    labels = ("no", "yes", "perhaps")[:n_classes]
+    pairs = [(true, said) for true in labels for said in labels if true != said]
+    return Costs({pair: 1.0 + 2.5 * number for number, pair in enumerate(pairs)})
+
+
+def promised(n_classes=2):
+    """All promises, at targets that so few rows can meet."""
+    found = [
+        Precision(),
+        Abstention(max_error=0.4),
+        Abstention(curve=2),
+        PredictionSets(0.6),
+        Subgroups("0", ("0", "2"), bins=2),
+        costs(n_classes),
+    ]
+    return [*found, Sensitivity(0.6, "yes")] if n_classes == 2 else [*found, PredictionSets(0.3, by_class=True)]
+
+
 SETTINGS = {
     **{method: (method, {}) for method in ("dis-b", "dis-r", "dis-v", "smv-exact", "smv-mc")},
     **{method: (method, {}) for method in ("fo", "so", "bin", "c-bound", "holdout")},
@@ -69,13 +95,28 @@ SETTINGS = {
     "bin with groups in folds": ("bin", {"groups": patients, "split": 3}),
     "holdout with an order": ("holdout", {"order": days}),
     "auto with groups": ("auto", {"groups": patients, "voters": forest}),
+    "dis-b with promises": ("dis-b", {"promises": promised(), "together": True}),
+    "dis-r of three classes with promises": ("dis-r", {"promises": promised(3), "n_classes": 3, "groups": patients}),
+    "holdout with promises that cannot be kept": (
+        "holdout",
+        {"promises": [Abstention(max_error=0.001), Sensitivity(0.99, "no"), PredictionSets(0.99)], "noise": 3.0},
+    ),
 }
 GIVEN = {
     "a given model": {"order": days, "training": lambda: rows()[0][60:]},
     "given models": {"groups": patients},
     "the vote of given answers": {"groups": patients},
+    "a given model with promises": {"groups": patients},
+    "given answers with promises": {"scores": surely, "table": lambda: rows()[0]},
 }
 """Certificates of models that were given, and what was given with them."""
+GIVEN_PROMISES = {
+    "a given model with promises": promised(),
+    "given answers with promises": [each for each in promised() if each.needs != "masses"]
+    + [Costs({("no", "yes"): 1.0, ("yes", "no"): 3.0, ("yes", "yes"): 0.5})],
+}
+PROMISED = (*(name for name in SETTINGS if "with promises" in name), *GIVEN_PROMISES)
+"""Those that promise more than the bounds by class."""
 
 
 @dataclass(frozen=True)
@@ -123,6 +164,13 @@ class GivenCase:
         return verify(certificate, self.models, self.X, self.y, level == "refit", **self.units)
 
 
+def with_statements(certificate, statements, number=0):
+    """The certificate with other statements of one of its promises: by default, of the bounds by class."""
+    promise = dataclasses.replace(certificate.promises[number], statements=tuple(statements))
+    promises = (*certificate.promises[:number], promise, *certificate.promises[number + 1 :])
+    return dataclasses.replace(certificate, promises=promises)
+
+
 def given_models():
     X, y = rows()
     X = X + 0.9 * np.random.default_rng(3).normal(size=X.shape)
@@ -140,11 +188,13 @@ def given_answers():
 def given_case(name):
     X, y = rows()
     units = {argument: values() for argument, values in GIVEN[name].items()}
-    if name == "the vote of given answers":
-        found, models, X = certify_predictions(y, given_answers(), **units), given_answers(), None
+    asked = GIVEN_PROMISES.get(name, [])
+    if "answers" in name:
+        models = given_answers() if name == "the vote of given answers" else {"a": given_answers()["a"]}
+        found, X = certify_predictions(y, models, promises=asked, **units), None
     else:
         models = given_models() if name == "given models" else {"tree 2": given_models()["tree 2"]}
-        found = certify(models, X, y, **units)
+        found = certify(models, X, y, promises=asked, **units)
     return GivenCase(found.with_source("rows.csv", "0" * 63 + "1"), models, X, y, units)
 
 

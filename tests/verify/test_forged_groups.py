@@ -112,9 +112,12 @@ def test_groups_that_are_not_given_are_asked_for():
     assert failures(checks) == set()
     assert trusted(checks)["groups"].startswith("give groups=, the column patient")
     named = {field for check in checks for field in check.fields}
-    assert {"parts[0].losses", "parts[0].entities", "by_class[].losses", "parts[0].risks"} <= named
+    assert {"parts[0].losses", "parts[0].entities", "promises[].statements[].losses", "parts[0].risks"} <= named
     named = {field for check in audit(certificate) for field in check.fields}
-    assert not {"parts[0].losses", "parts[0].entities", "by_class[].losses", "parts[0].risks", "groups"} & named
+    assert (
+        not {"parts[0].losses", "parts[0].entities", "promises[].statements[].losses", "parts[0].risks", "groups"}
+        & named
+    )
 
 
 def test_a_column_of_another_name_or_length_or_with_gaps_is_refused():

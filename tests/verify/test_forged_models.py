@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("flint", reason="proofs need python-flint: install certivote[verify]")
 
-from kinds import case, forest, rows
+from kinds import case, forest, rows, with_statements
 
 from certivote import CertifiedVoteClassifier, verify
 from certivote.maths.occam import PriceList
@@ -192,8 +192,8 @@ def test_a_simulation_that_was_left_out_is_caught(monkeypatch):
 
 
 TEXTS = {
-    "no bounds by class": ("bounds by class", lambda c: {"by_class": ()}),
-    "one class not spoken of": ("by class", lambda c: {"by_class": c.by_class[:-1]}),
+    "no bounds by class": ("bounds by class", lambda c: {"promises": ()}),
+    "one class not spoken of": ("by class", lambda c: {"promises": with_statements(c, c.by_class[:-1]).promises}),
     "another theorem": ("theorem", lambda c: {"theorem": "Theorem 7"}),
     "no theorem": ("theorem", lambda c: {"theorem": ""}),
     "another hyper-prior": ("hyper-prior in words", lambda c: {"hyper_prior": "Dirichlet with given parameters"}),
@@ -243,7 +243,8 @@ def test_errors_that_are_missing_or_made_up_end_in_no_traceback(name):
     made_up = None if certificate.deployed_part.errors is not None else 3
     parts = tuple(dataclasses.replace(part, errors=made_up) for part in certificate.parts)
     by_class = tuple(dataclasses.replace(entry, errors=made_up) for entry in certificate.by_class)
-    for changes in ({"parts": parts}, {"by_class": by_class}, {"parts": parts, "by_class": by_class}):
+    promises = with_statements(certificate, by_class).promises
+    for changes in ({"parts": parts}, {"promises": promises}, {"parts": parts, "promises": promises}):
         forged = dataclasses.replace(certificate, **changes)
         assert {check.what for check in given.audit(forged, "refit") if not check.passed}
 
@@ -261,7 +262,7 @@ def test_errors_that_are_missing_or_made_up_end_in_no_traceback(name):
         {"price_atoms": ((),)},
         {"split": "9" * 400},
         {"split": "²"},
-        {"by_class": ()},
+        {"promises": ()},
         {"average_bound": 0.1},
     ],
     ids=str,
@@ -276,8 +277,8 @@ def test_what_a_certificate_says_reaches_a_terminal_without_control_characters()
     certificate = case("dis-b").model.certificate_
     evil = "no\x1b[2J\x07\r\u202eall checks passed"
     by_class = (dataclasses.replace(certificate.by_class[0], label=evil), *certificate.by_class[1:])
-    texts = {"classes": (evil, "yes"), "by_class": by_class, "theorem": evil, "solver": evil, "library_version": evil}
-    checks = verify(dataclasses.replace(certificate, **texts))
+    texts = {"classes": (evil, "yes"), "theorem": evil, "solver": evil, "library_version": evil}
+    checks = verify(dataclasses.replace(with_statements(certificate, by_class), **texts))
     lines = [str(check) for check in checks]
     assert any("\\x1b[2J\\x07\\r\\u202e" in line for line in lines)
     assert all(line.isprintable() for line in lines)

@@ -160,7 +160,8 @@ def test_a_given_model_is_not_passed_off_as_a_vote_nor_a_vote_as_a_given_model()
     assert {"digests", "hyper-prior in words", "assumptions"} <= failures(verify(as_a_vote(given)))
     vote = case("holdout").certificate
     assert "method" in failures(verify(dataclasses.replace(vote, certified="the given model")))
-    parameters = recorded_parameters({"models": ["tree"], "delta": 0.05, "answers_only": False})
+    given = {"models": ["tree"], "delta": 0.05, "answers_only": False, "promises": [], "together": False}
+    parameters = recorded_parameters(given)
     origin = dataclasses.replace(vote.provenance, parameters=parameters)
     forged = dataclasses.replace(vote, certified="the given model", provenance=origin)
     assert {"parameter split", "rows of the parts", "assumptions"} <= failures(verify(forged))

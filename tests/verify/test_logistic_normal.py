@@ -7,6 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 from auditor import assert_close_above, assert_recomputable, recomputed_by_class
+from kinds import with_statements
 from mpmath import mp
 from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.ensemble import RandomForestClassifier
@@ -234,7 +235,5 @@ def test_a_risk_below_that_of_a_new_simulation_is_caught(loss, name):
     worst = max(range(len(clf.certificate_.by_class)), key=lambda k: clf.certificate_.by_class[k].risks[0])
     entry = clf.certificate_.by_class[worst]
     forged = dataclasses.replace(entry, risks=(0.1 * entry.risks[0],))
-    by_class = _set(clf.certificate_.by_class, worst, forged)
-    assert f"errors, class {entry.label}, risk" in failures(
-        dataclasses.replace(clf.certificate_, by_class=by_class), clf, name
-    )
+    altered = with_statements(clf.certificate_, _set(clf.certificate_.by_class, worst, forged))
+    assert f"errors, class {entry.label}, risk" in failures(altered, clf, name)

@@ -10,13 +10,16 @@ from sklearn.utils import _safe_indexing
 from certivote.certificate import Certificate, PartRecord, part_digest, row_keys
 from certivote.verify._audit import AuditedModel, AuditedPart
 from certivote.verify._check import Check
+from certivote.verify._entities import OTHER_LOSSES, entity_losses
 from certivote.verify._families import FAMILIES
 from certivote.verify._methods import RANDOM, method_of
 from certivote.verify._origin import check_model_origin
+from certivote.verify._promises import Sight
 from certivote.verify._recount import check_prior_vote, recount
 from certivote.verify._rows import check_part_rows
 from certivote.verify._simulation import Array
-from certivote.verify._units import OTHER_LOSSES, Units, entity_losses
+from certivote.verify._units import Units
+from certivote.verify._values import columns_of
 from certivote.verify._weights import is_certified_vote
 from certivote.verify._words import FITTED
 
@@ -101,7 +104,9 @@ def against_data(
     own = _safe_indexing(X, rows.certify)
     doubt = model.voter_set_.doubt(own)
     yield Check("voters fixed beforehand", not doubt, doubt or "nothing in the certification rows speaks against it")
-    yield from _check_votes(c, model, model.voters_.votes(own), labels[rows.certify], *units.of_rows(rows.certify))
+    sight = Sight(column=columns_of(own, c.provenance.columns))
+    votes = model.voters_.votes(own)
+    yield from _check_votes(c, model, votes, labels[rows.certify], sight, *units.of_rows(rows.certify))
 
 
 def _check_classes(c: Certificate, model: AuditedModel, y: NDArray[Any]) -> Generator[Check, None, Labels | None]:
@@ -172,6 +177,7 @@ def _check_votes(
     model: AuditedModel,
     votes: Any,
     labels: Labels,
+    sight: Sight,
     entities: Labels | None,
     times: Labels | None,
 ) -> Iterator[Check]:
@@ -189,4 +195,4 @@ def _check_votes(
     if weights is None:
         yield Check("vote", False, "the certificate is about a random vote, and the model draws none")
         return
-    yield from recount(c, votes, weights, labels, entities, times)
+    yield from recount(c, votes, weights, labels, entities, times, sight)

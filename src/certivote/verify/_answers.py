@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from certivote.certificate import Certificate
-from certivote.verify._simulation import Labels
+from certivote.verify._simulation import Array, Labels
 from certivote.verify._values import values_of
 
-__all__ = ["Answers", "asked", "listed", "read_answers"]
+__all__ = ["Answers", "asked", "listed", "probabilities", "read_answers"]
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,8 @@ class Answers:
         The answers to each row as text.
     absent : tuple of str
         Classes of the certificate that neither rows nor answers have.
+    places : dict
+        The number of the class that each label stands for.
     """
 
     labels: Labels
@@ -36,6 +38,7 @@ class Answers:
     truth: list[str]
     tables: list[list[str]]
     absent: tuple[str, ...]
+    places: dict[Any, int]
 
 
 def listed(given: Any) -> tuple[list[Any], list[str]]:
@@ -61,6 +64,22 @@ def asked(model: Any, X: Any) -> Any:
     """What a model says of rows."""
     predict = getattr(model, "predict", None)
     return predict(X) if callable(predict) else model(X)
+
+
+def probabilities(c: Certificate, model: Any, X: Any, places: dict[Any, int]) -> Array | None:
+    """What a model says of the probability of each class of the certificate; None if it says nothing."""
+    predict, classes = getattr(model, "predict_proba", None), getattr(model, "classes_", None)
+    if not callable(predict) or classes is None:
+        return None
+    found, masses = np.asarray(predict(X), dtype=float), np.zeros((np.shape(X)[0], len(c.classes)))
+    labels = np.asarray(classes).tolist()
+    if found.shape != (len(masses), len(labels)):
+        return None
+    for column, label in enumerate(labels):
+        place = places.get(label, c.classes.index(str(label)) if str(label) in c.classes else None)
+        if place is not None:
+            masses[:, place] = found[:, column]
+    return masses
 
 
 def read_answers(c: Certificate, y: Any, answers: list[Any]) -> Answers:
@@ -95,6 +114,7 @@ def read_answers(c: Certificate, y: Any, answers: list[Any]) -> Answers:
         truth=[str(label) for label in truth],
         tables=[[str(label) for label in row] for row in zip(*columns, strict=True)],
         absent=tuple(name for name in c.classes if name not in set(written.values())),
+        places=code,
     )
 
 

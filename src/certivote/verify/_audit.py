@@ -113,6 +113,8 @@ def verify(
     order: ArrayLike | None = None,
     predictions: Any = None,
     training: Any = None,
+    scores: ArrayLike | None = None,
+    table: Any = None,
 ) -> list[Check]:
     """Check a certificate: from its record alone, and against the model, the data and a new fit as far as they go.
 
@@ -139,6 +141,10 @@ def verify(
         In place of given models, their answers to all rows; goes with ``y``.
     training : rows, optional
         Those that given models were trained on, if the certificate was made with them; goes with ``X``.
+    scores : array-like, optional
+        How sure a given model is of each answer, if promises of the certificate were made with it.
+    table : data frame, optional
+        Columns of the rows that given models were certified on, for promises about columns, where ``X`` is not given.
 
     Returns
     -------
@@ -169,7 +175,7 @@ def verify(
         from certivote.verify._levels import Evidence, audit
     except ImportError as error:
         raise ImportError("Verifying needs the package python-flint: install certivote[verify].") from error
-    given = Evidence(model, X, y, refit, source_digest, groups, order, predictions, training)
+    given = Evidence(model, X, y, refit, source_digest, groups, order, predictions, training, scores, table)
     if is_given(certificate):
         _check_answers(given)
     elif (X is None) != (y is None) or (X is not None and model is None):
@@ -182,6 +188,8 @@ def verify(
         raise ValueError("groups and order are about the rows: give these, and their labels y, with them.")
     if training is not None and (X is None or not is_given(certificate)):
         raise ValueError("training is compared with the rows X that given models were certified on: give both.")
+    if not (scores is None and table is None) and (y is None or not is_given(certificate)):
+        raise ValueError("scores and table are about the rows that given models were certified on: give y with them.")
     return list(audit(certificate, given))
 
 

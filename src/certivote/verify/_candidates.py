@@ -28,7 +28,7 @@ def check_candidates(c: Certificate, parameters: dict[str, Any] | None) -> Itera
     if not c.candidates:
         yield Check("certified model", predictor == GIVEN, f"one was given, and {predictor} is certified")
         return
-    delta = c.delta / n_candidates(c)
+    delta = (0.8 * c.delta if c.together else c.delta) / n_candidates(c)
     with ctx.workprec(BITS):
         for candidate in c.candidates:
             right = is_fixed_bound(candidate.errors, part.n, candidate.losses, part.entities, delta, candidate.bound)

@@ -2,10 +2,10 @@
 
 from flint import arb
 
+from certivote.verify._account import SLACK
 from certivote.verify._ball_maths import binomial_limit_holds
 from certivote.verify._betting import betting_limit_holds
 from certivote.verify._losses import exact_losses, losses_fit
-from certivote.verify._recompute import SLACK
 
 __all__ = ["is_fixed_bound"]
 

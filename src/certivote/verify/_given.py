@@ -1,7 +1,7 @@
 """Hold a certificate of given models against their answers: count again, and compare the digests."""
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,14 +9,16 @@ from numpy.typing import NDArray
 
 from certivote.certificate import Certificate, part_digest, row_keys, used_rows
 from certivote.verify._against import check_majority
-from certivote.verify._answers import Answers, asked, listed, read_answers
+from certivote.verify._answers import Answers, asked, listed, probabilities, read_answers
 from certivote.verify._check import Check, trusted
+from certivote.verify._entities import OTHER_LOSSES, entity_losses
 from certivote.verify._methods import GIVEN, method_of
+from certivote.verify._promises import Sight
 from certivote.verify._recount import check_prior_vote, recount
 from certivote.verify._simulation import Array, Labels
 from certivote.verify._training import rows_among
-from certivote.verify._units import OTHER_LOSSES, Units, entity_losses
-from certivote.verify._values import values_of
+from certivote.verify._units import Units
+from certivote.verify._values import columns_of, values_of
 
 __all__ = ["against_answers", "check_names"]
 
@@ -77,6 +79,8 @@ def against_answers(
     predictions: Any,
     training: Any,
     units: Units,
+    scores: Any,
+    table: Any,
 ) -> Iterator[Check]:
     """Whether these are the rows and the answers, and the counts are those recorded."""
     yield from units.checks
@@ -106,7 +110,40 @@ def against_answers(
     same = votes.digest() == part.votes_digest
     yield Check("voters", same, f"{votes.n_voters:,} answer {'as they did' if same else 'OTHER than they did'}")
     yield check_prior_vote(c, part, votes, answers.labels, entities)
-    yield from recount(c, votes, _weights(c), answers.labels, entities, times)
+    sight = yield from _sight(c, parameters, answers, model, X, scores, table)
+    yield from recount(c, votes, _weights(c), answers.labels, entities, times, sight)
+
+
+def _sight(
+    c: Certificate,
+    parameters: dict[str, Any] | None,
+    answers: Answers,
+    model: Any,
+    X: Any,
+    scores: Any,
+    table: Any,
+) -> Generator[Check, None, Sight]:
+    """What is known of the rows besides: how sure the certified model is, and columns."""
+    n_rows, masses, given = len(answers.labels), None, None
+    column = columns_of(_table(X if table is None else table)) if X is not None or table is not None else None
+    if column is not None and np.shape(X if table is None else table)[0] != n_rows:
+        yield Check("table", False, f"{np.shape(X if table is None else table)[0]:,} rows for {n_rows:,} labels")
+        column = None
+    alone = method_of(c).predictor == GIVEN
+    if scores is not None:
+        try:
+            given = np.array(values_of(scores, "scores"), dtype=float)
+            right = alone and len(given) == n_rows and bool(np.all(np.isfinite(given)))
+            told = f"{len(given):,} for {n_rows:,} answers of {'a model' if alone else 'SEVERAL models'}"
+        except (TypeError, ValueError) as error:
+            right, told = False, str(error)
+        yield Check("scores", right, told)
+        given = given if right else None
+    answers_only = parameters is not None and bool(parameters["answers_only"])
+    if alone and given is None and not answers_only and model is not None and X is not None and len(c.promises) > 1:
+        chosen = next((number for number, candidate in enumerate(c.candidates) if candidate.chosen), 0)
+        masses = probabilities(c, _ordered(_names(parameters), model)[chosen], X, answers.places)
+    return Sight(masses, given, column)
 
 
 def _check_fresh(model: Any, X: Any, y: Any) -> Iterator[Check]:

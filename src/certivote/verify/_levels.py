@@ -38,6 +38,8 @@ class Evidence:
     order: Any = None
     predictions: Any = None
     training: Any = None
+    scores: Any = None
+    table: Any = None
 
 
 def audit(c: Certificate, given: Evidence) -> Iterator[Check]:
@@ -94,7 +96,16 @@ def _of_given_models(
             yield check_names(parameters, models)
     if given.y is not None:
         yield from against_answers(
-            c, parameters, given.model, given.X, given.y, given.predictions, given.training, units
+            c,
+            parameters,
+            given.model,
+            given.X,
+            given.y,
+            given.predictions,
+            given.training,
+            units,
+            given.scores,
+            given.table,
         )
     if given.refit:
         yield trusted("refit", "there was no fit to repeat: the models were given")

@@ -11,6 +11,7 @@ __all__ = [
     "GIVEN_PARAMETERS",
     "MEAN",
     "METHODS",
+    "PROMISE_PARAMETERS",
     "RANDOM",
     "Method",
     "is_given",
@@ -22,6 +23,8 @@ DRAWN, RANDOM, MEAN, FIXED = "the drawn vote", "the random vote", "the mean vote
 GIVEN = "the given model"
 GIVEN_PARAMETERS = ("models", "delta", "answers_only")
 """What a certificate of models that were given records, in this order: there was no fit."""
+PROMISE_PARAMETERS = ("promises", "together")
+"""What every certificate records after these, from schema 7 on."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +114,8 @@ _BETS = {
 
 def is_given(c: Certificate) -> bool:
     """Whether the record says that its models were given, and not fitted: by the parameters that it has."""
-    return tuple(name for name, _ in c.provenance.parameters) == GIVEN_PARAMETERS
+    names = tuple(name for name, _ in c.provenance.parameters)
+    return names in (GIVEN_PARAMETERS, GIVEN_PARAMETERS + PROMISE_PARAMETERS)
 
 
 def method_of(c: Certificate) -> Method:

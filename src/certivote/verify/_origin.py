@@ -71,6 +71,9 @@ def _newer_fields(c: Certificate) -> Iterator[Check]:
         right = right and not any(part.entities or part.losses for part in c.parts)
         right = right and not any(part.holdout_losses or part.majority_losses or part.drift for part in c.parts)
         yield Check("groups, order and candidates", right, f"not part of schema {made}")
+    if made < 7:
+        right = len(c.promises) <= 1 and not c.together
+        yield Check("other promises", right, f"not part of schema {made}")
 
 
 def _is_time(text: str) -> bool:

@@ -7,12 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from certivote.certificate import Certificate, ClassBound, Drift, PartRecord
+from certivote.certificate import Certificate, Drift, PartRecord, Statement
 from certivote.verify._check import Check
+from certivote.verify._entities import OTHER_LOSSES, entity_losses, renumbered, row_shares
 from certivote.verify._families import FAMILIES, Family
-from certivote.verify._methods import METHODS, RANDOM, Method, method_of
+from certivote.verify._methods import GIVEN, METHODS, RANDOM, Method, method_of
+from certivote.verify._promises import Sight, recount_promises
 from certivote.verify._simulation import Array, AuditedVotes, Labels, least_rate, mean_over, mistakes
-from certivote.verify._units import OTHER_LOSSES, entity_losses, renumbered, row_shares
 
 __all__ = ["check_prior_vote", "recount"]
 
@@ -76,7 +77,7 @@ class _Count:
         return mistakes(self.masses, self.labels, self.loss)
 
     def compare(
-        self, record: PartRecord | ClassBound, where: str, numbers: int, alarm: int | None = None
+        self, record: PartRecord | Statement, where: str, numbers: int, alarm: int | None = None
     ) -> Iterator[Check]:
         """What is recorded of these rows against what is counted; ``alarm``: the class whose false alarms these are."""
         if self.entities is not None:
@@ -106,7 +107,7 @@ class _Count:
         elif self.statistics is not None:
             yield _equal([mean_over(values, shares) for values in self.statistics(wrong_mass)], record, where)
 
-    def _simulated(self, record: PartRecord | ClassBound, where: str, numbers: int) -> Check:
+    def _simulated(self, record: PartRecord | Statement, where: str, numbers: int) -> Check:
         """Whether the recorded limit of the expected error rate is one that votes drawn anew allow."""
         assert self.family.simulate is not None
         shares = row_shares(self.entities)
@@ -123,8 +124,9 @@ def recount(
     labels: Labels,
     entities: Labels | None = None,
     times: Labels | None = None,
+    sight: Sight | None = None,
 ) -> Iterator[Check]:
-    """Hold what is recorded of the deployed vote, as a whole and by class, against its votes.
+    """Hold what is recorded of the deployed vote, as a whole and by its promises, against its votes.
 
     Parameters
     ----------
@@ -139,6 +141,8 @@ def recount(
         Which rows belong together, by number in the order of the bets.
     times : array of int, optional
         When the rows were taken, by number from the earliest moment on.
+    sight : Sight, optional
+        What else is known of the rows; of a vote that was learned, its masses take the place of what is said there.
     """
     c, part = certificate, certificate.deployed_part
     method, family = method_of(c) if c.method in METHODS else None, FAMILIES.get(part.family)
@@ -165,6 +169,11 @@ def recount(
         if len(among):
             alarm = None if entry.kind == "error" else code
             yield from vote.take(among).compare(entry, where, _NUMBERS // 2 // len(c.by_class), alarm)
+    if method.counts_errors and masses is not None:
+        sight = sight or Sight()
+        if method.predictor != GIVEN:
+            sight = replace(sight, masses=masses, scores=None)
+        yield from recount_promises(c, labels, masses.argmax(axis=1), sight, entities)
 
 
 def _drift(wrong: NDArray[np.bool_], times: Labels, recorded: tuple[Drift, ...]) -> Check:
@@ -210,7 +219,7 @@ def check_prior_vote(
     return Check("prior vote counted", right, told)
 
 
-def _equal(found: list[float], record: PartRecord | ClassBound, where: str) -> Check:
+def _equal(found: list[float], record: PartRecord | Statement, where: str) -> Check:
     right = len(found) == len(record.risks) and np.allclose(record.risks, found, rtol=_RELATIVE, atol=_ABSOLUTE)
     detail = f"{', '.join(f'{risk:.12f}' for risk in found)} computed, {', '.join(map(repr, record.risks))} recorded"
     return Check(f"{where}risk", right, detail)

@@ -26,7 +26,7 @@ _GROUPS = {
     "price list": ("price_atoms", "price_scales"),
     "choices": ("choices",),
     "remarks": ("remarks", "assumptions"),
-    "by class": ("by_class",),
+    "promises": ("promises", "together"),
     "rows of the parts": (
         "n",
         "entities",
@@ -117,8 +117,6 @@ def _plain(c: Certificate) -> dict[str, Any]:
 
 def _group(path: str) -> str:
     names = path.replace("]", "").replace("[", ".").split(".")
-    if names[0] == "by_class":
-        return "by class"
     for heading, fields in _GROUPS.items():
         if names[0] in fields or (names[0] == "parts" and len(names) > 2 and names[2] in fields):
             return heading

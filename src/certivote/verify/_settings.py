@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from numbers import Real
@@ -12,7 +13,16 @@ import numpy as np
 from certivote.certificate import Certificate, PartRecord
 from certivote.verify._check import Check
 from certivote.verify._families import FAMILIES
-from certivote.verify._methods import DRAWN, GIVEN, GIVEN_PARAMETERS, Method, is_given, method_of
+from certivote.verify._methods import (
+    DRAWN,
+    GIVEN,
+    GIVEN_PARAMETERS,
+    PROMISE_PARAMETERS,
+    Method,
+    is_given,
+    method_of,
+)
+from certivote.verify._promises import shown_promises
 from certivote.verify._simulation import Array
 
 __all__ = ["PARAMETERS", "Prior", "check_settings", "prior_of", "read_parameters"]
@@ -33,7 +43,7 @@ PARAMETERS = (
     "price_list",
     "constant",
 )
-"""All that the certificate of a fit records, in this order."""
+"""All that the certificate of a fit records, in this order, but for what is promised besides."""
 _OF_GIVEN_MODELS = {
     "split": "none",
     "loss": "plurality",
@@ -53,6 +63,8 @@ _GRID = 3
 _TRUST = 20.0
 """Concentration of the informed hyper-prior, per voter."""
 _CLOSE = 1e-9
+_LONGEST = 2000
+"""Characters of the longest description that is recorded."""
 
 
 def read_parameters(c: Certificate) -> dict[str, Any] | None:
@@ -60,12 +72,13 @@ def read_parameters(c: Certificate) -> dict[str, Any] | None:
 
     The latter are returned as those of the fit that would have made the same, with the names of the models as voters.
     """
-    if tuple(name for name, _ in c.provenance.parameters) not in (PARAMETERS, GIVEN_PARAMETERS):
+    if tuple(name for name, _ in c.provenance.parameters) != _names(c):
         return None
     try:
         found = {name: json.loads(text) for name, text in c.provenance.parameters}
     except (RecursionError, ValueError):
         return None
+    found = {"promises": [], "together": False, **found}
     if not is_given(c):
         return found
     models = found["models"]
@@ -130,7 +143,7 @@ def check_settings(c: Certificate) -> Iterator[Check]:
     parameters = read_parameters(c)
     if c.made_in_schema >= 5:
         right = parameters is not None
-        wanted = f"{len(GIVEN_PARAMETERS)} of given models" if is_given(c) else f"{len(PARAMETERS)} that a fit has"
+        wanted = f"{len(_names(c))} {'of given models' if is_given(c) else 'that a fit has'}"
         yield Check("parameters", right, f"{len(c.provenance.parameters)} recorded, of {wanted}")
         if parameters is None:
             return
@@ -157,11 +170,30 @@ def _compare(c: Certificate, given: dict[str, Any], method: Method) -> Iterator[
         "renyi_order": (_orders(given["renyi_order"]) if method.theorem == "renyi" else (), c.renyi_orders),
         "n_draws": (given["n_draws"] if method.predictor == DRAWN else 1, c.n_draws),
         "price_list": (price_list, (c.price_atoms, c.price_scales)),
+        "promises": (given["promises"], _promises(c)),
+        "together": (given["together"], c.together),
     }
     for name, (wanted, found) in expected.items():
         same = _same(wanted, found)
         said = "" if same else f": {found!r:.60} recorded, {wanted!r:.60} by the parameters of the fit"
         yield Check(f"parameter {name}", same, f"the numbers are {'' if same else 'not '}those of it{said}")
+
+
+def _names(c: Certificate) -> tuple[str, ...]:
+    """Names of the parameters that a record of this schema has, in their order."""
+    own = GIVEN_PARAMETERS if is_given(c) else PARAMETERS
+    return own + PROMISE_PARAMETERS if c.made_in_schema >= 7 else own
+
+
+def _promises(c: Certificate) -> Any:
+    """What the recorded promises were asked for by, as the parameters of a fit describe it: on one line, not too long.
+
+    Promises are described by what Python shows of them, which their own records must give.
+    """
+    if len(c.promises) < 2:
+        return []
+    shown = re.sub(r"\s+", " ", re.sub(r" at 0x[0-9a-fA-F]+", "", shown_promises(c) or "none that are known"))
+    return shown if len(shown) <= _LONGEST else shown[: _LONGEST - 4] + " ..."
 
 
 def _check_given(c: Certificate, parameters: dict[str, Any]) -> Check:

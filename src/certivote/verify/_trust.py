@@ -104,6 +104,7 @@ def _how_it_came_about(c: Certificate) -> str:
 
 def _rows(c: Certificate, parameters: dict[str, Any] | None, seen: Seen) -> Iterator[_Row]:
     yield from _of_the_units(c, seen)
+    yield from _of_the_promises(c, seen)
     if is_given(c):
         yield from _of_given_models(c, seen)
         return
@@ -158,16 +159,16 @@ def _of_the_parts(c: Certificate, seen: Seen) -> Iterator[_Row]:
     counts = ["n", "training_rows", "duplicates", "duplicates_of_training_rows"]
     if c.made_in_schema >= 5:
         counts += ["majority_class", "majority_errors"]
-    yield _Row("counts of rows", Level.DATA, why, (*_each(every, *counts), "by_class[].n", "classes"))
-    risks = () if simulated else (*_each(own, "risks"), "by_class[].risks")
-    yield _Row("counts of errors", Level.DATA, why, (*_each(own, "errors"), "by_class[].errors", "loss"))
+    yield _Row("counts of rows", Level.DATA, why, (*_each(every, *counts), *_stated("n"), "classes"))
+    risks = () if simulated else (*_each(own, "risks"), *_stated("risks"))
+    yield _Row("counts of errors", Level.DATA, why, (*_each(own, "errors"), *_stated("errors"), "loss"))
     yield _Row("statistics", _with_units(c, seen), why, risks)
     shown = Level.DATA if seen.all_voters else Level.REFIT
     why = "it takes the data, and voters of weight zero that a slim model has not"
     yield _Row("votes of all voters", shown, why, _each(own, "holdout_errors", "votes_digest"))
     if simulated:
         why = "a new simulation shows it only up to chance; fitting again repeats the one that was made"
-        yield _Row("simulated risks", Level.REFIT, why, (*_each(every, "risks"), "by_class[].risks"))
+        yield _Row("simulated risks", Level.REFIT, why, (*_each(every, "risks"), *_stated("risks")))
     yield _Row("rows", Level.DATA, "digests say nothing without the data", _each(every, *_DIGESTS))
     why = "their voters are not in the model: only fitting again shows what they vote, and so the average"
     fields = _each(others, "errors", "risks", "votes_digest", "holdout_errors")
@@ -187,8 +188,8 @@ def _of_the_units(c: Certificate, seen: Seen) -> Iterator[_Row]:
             "same losses gives another bound), is known with the data and groups="
         )
         fields = (*_each([*own, *others], "entities", "majority_losses"), *_each(own, "losses", "holdout_losses"))
-        by_class = ("by_class[].entities", "by_class[].losses", "candidates[].losses")
-        yield _Row("entities", _with_units(c, seen), why, (*fields, *by_class))
+        others_too = (*_stated("entities", "losses"), "candidates[].losses")
+        yield _Row("entities", _with_units(c, seen), why, (*fields, *others_too))
         why = "their voters are not in the model: only fitting again shows what they get wrong"
         yield _Row("entities, parts that are not deployed", Level.REFIT, why, _each(others, "losses", "holdout_losses"))
         yield _Row("name of the groups", shown, "a column with its name shows it", ("groups",))
@@ -196,6 +197,33 @@ def _of_the_units(c: Certificate, seen: Seen) -> Iterator[_Row]:
         why = "when each row was taken is known with the data and order="
         yield _Row("drift", _with_units(c, seen), why, _each(own, "drift"))
         yield _Row("name of the order", shown, "a column with its name shows it", ("order",))
+
+
+def _of_the_promises(c: Certificate, seen: Seen) -> Iterator[_Row]:
+    """What promises were counted on, and what was fixed for them by rows that are not counted."""
+    guided, aside, chosen, bets = [], [], [], []
+    for number, promise in enumerate(c.promises):
+        place = f"promises[{number}]"
+        if promise.guide_rows:
+            guided.append(f"{place}.fixed")
+        if promise.set_aside and c.groups:
+            aside += [f"{place}.set_aside", f"{place}.guide_rows"]
+        if promise.name in ("sensitivity", "sets"):
+            chosen += [f"{place}.statements[].threshold", f"{place}.thresholds"]
+            if c.groups and promise.fixed:
+                guided.append(f"{place}.fixed")  # how many entities would be needed takes long to compute again
+        if promise.name == "costs" and not c.groups:
+            bets.append(f"{place}.statements[].losses")
+    why = "the certification rows have chosen them, by a rule; with the data, it is applied again"
+    yield _Row("thresholds that rows have chosen", Level.DATA, why, tuple(chosen))
+    yield _Row("costs of rows", Level.DATA, "the data show them, in the order that the seed gives", tuple(bets))
+    yield _Row("rows set aside", _with_units(c, seen), "the seed and groups= show which these are", tuple(aside))
+    if is_given(c) or c.split == "none":
+        why = "that they were fixed by the rows set aside alone, certifying again with the same seed shows"
+    else:
+        why = "that they were fixed by training rows alone, only fitting again shows"
+    shown = Level.NEVER if is_given(c) else Level.REFIT
+    yield _Row("thresholds, groups and forms fixed beforehand", shown, why, tuple(guided))
 
 
 def _with_units(c: Certificate, seen: Seen) -> Level:
@@ -208,10 +236,10 @@ def _of_given_models(c: Certificate, seen: Seen) -> Iterator[_Row]:
     own, _ = _numbers(c)
     why = "only their answers show what is counted of them"
     counts = _each(own, "n", "errors", "holdout_errors", "majority_class", "majority_errors", "votes_digest")
-    named = ("by_class[].n", "by_class[].errors", "classes", "candidates[].errors")
+    named = (*_stated("n", "errors"), "classes", "candidates[].errors")
     origin = ("provenance.n_rows", "provenance.class_counts")
     yield _Row("counts", Level.DATA, why, (*counts, *named, *origin))
-    yield _Row("statistics", _with_units(c, seen), why, (*_each(own, "risks"), "by_class[].risks"))
+    yield _Row("statistics", _with_units(c, seen), why, (*_each(own, "risks"), *_stated("risks")))
     shown = Level.DATA if seen.rows else Level.NEVER
     columns = ("provenance.columns", "provenance.n_columns")
     why = "the rows themselves show it, and answers do not"
@@ -268,8 +296,8 @@ def _of_the_origin(c: Certificate, seen: Seen) -> Iterator[_Row]:
     for level, why in reasons.items():
         fields = tuple(f"provenance.{name}" for name, until in places.items() if until == level)
         if level == Level.NEVER:
-            # Where every row is by itself, records of schema 5 and 6 are alike.
-            schema = () if c.groups or c.order else ("made_in_schema",)
+            # Where every row is by itself, records of schema 5 and 6 are alike; later ones have more parameters.
+            schema = () if c.groups or c.order or c.made_in_schema >= 7 else ("made_in_schema",)
             fields = ("library_version", *schema, *fields)
         yield _Row("provenance", level, why, fields)
 
@@ -282,7 +310,7 @@ def _earlier(c: Certificate) -> tuple[str, ...]:
     if c.made_in_schema == 1:
         parts += _each([*own, *others], *_DIGESTS, "votes_digest")
     if c.made_in_schema < 3:
-        parts += ("by_class",)
+        parts += ("promises",)
     whole = ("provenance", "library_version", "solver", "choices", "hyper_prior", "theorem", "assumptions", "split")
     return (
         *parts,
@@ -299,6 +327,10 @@ def _earlier(c: Certificate) -> tuple[str, ...]:
 def _numbers(c: Certificate) -> tuple[list[int], list[int]]:
     """The number of the deployed part, and those of the others."""
     return [c.deployed], [number for number in range(len(c.parts)) if number != c.deployed]
+
+
+def _stated(*names: str) -> tuple[str, ...]:
+    return tuple(f"promises[].statements[].{name}" for name in names)
 
 
 def _each(numbers: list[int], *names: str) -> tuple[str, ...]:

@@ -9,15 +9,13 @@ from numpy.typing import NDArray
 
 from certivote.certificate import Certificate
 from certivote.verify._check import Check, trusted
-from certivote.verify._simulation import Array, Labels
+from certivote.verify._entities import renumbered
+from certivote.verify._simulation import Labels
 from certivote.verify._sizes import divided
 from certivote.verify._values import entity_numbers, moment_numbers, values_of
 from certivote.verify._words import is_train_share
 
-__all__ = ["OTHER_LOSSES", "Units", "entity_losses", "read_units", "renumbered", "row_shares"]
-
-OTHER_LOSSES = ", but the losses of the entities are OTHER than recorded"
-"""Said where errors are as many as recorded, and of other entities."""
+__all__ = ["Units", "read_units"]
 
 
 @dataclass(frozen=True)
@@ -130,26 +128,3 @@ def _label(given: Any) -> str:
     """The name of a column; empty if it has none."""
     name = given.columns[0] if hasattr(given, "columns") else getattr(given, "name", None)
     return "" if name is None else str(name)
-
-
-def renumbered(entities: Labels) -> Labels:
-    """Of some rows, the numbers of their entities among these: in the same order, and none left out."""
-    places = {number: place for place, number in enumerate(sorted(set(entities.tolist())))}
-    return np.array([places[number] for number in entities.tolist()], dtype=np.intp)
-
-
-def entity_losses(wrong: NDArray[np.bool_], entities: Labels | None) -> tuple[float, ...]:
-    """Of each entity, the share of its rows that are wrong; nothing where every row is by itself."""
-    if entities is None:
-        return ()
-    sizes = np.bincount(entities)
-    errors = np.bincount(entities[wrong], minlength=len(sizes))
-    return tuple(mine / size for mine, size in zip(errors.tolist(), sizes.tolist(), strict=True))
-
-
-def row_shares(entities: Labels | None) -> Array | None:
-    """What each row counts for in the mean over entities; None where every row is by itself."""
-    if entities is None:
-        return None
-    sizes = np.bincount(entities)
-    return np.asarray(1.0 / (len(sizes) * sizes[entities]), dtype=float)

@@ -1,6 +1,7 @@
 """Labels, groups and times as the auditor reads them: the same values, whatever holds them."""
 
 import hashlib
+from collections.abc import Callable, Sequence
 from datetime import date, timedelta
 from typing import Any
 
@@ -9,7 +10,7 @@ import pandas as pd
 
 from certivote.verify._simulation import Labels
 
-__all__ = ["entity_numbers", "moment_numbers", "values_of"]
+__all__ = ["columns_of", "entity_numbers", "moment_numbers", "name_of", "values_of"]
 
 
 def values_of(given: Any, what: str) -> list[Any]:
@@ -34,6 +35,27 @@ def values_of(given: Any, what: str) -> list[Any]:
     return values
 
 
+def columns_of(table: Any, names: Sequence[str] = ()) -> Callable[[str], list[Any]] | None:
+    """The columns of a table by their names, or by number where they have none; None if it is no table.
+
+    What is returned raises a ValueError where there is no such column.
+    """
+    if len(np.shape(table)) != 2:
+        return None
+    known = list(names) or [str(name) for name in getattr(table, "columns", range(np.shape(table)[1]))]
+
+    def values(name: str) -> list[Any]:
+        if name not in known:
+            raise ValueError(f"there is no column {name:.80}")
+        place = known.index(name)
+        if hasattr(table, "iloc"):
+            return list(table.iloc[:, place].tolist())
+        column = table.tocsc()[:, [place]].toarray() if hasattr(table, "tocsc") else table
+        return list(pd.Series(column[:, 0 if column.shape[1] == 1 else place]).tolist())
+
+    return values
+
+
 def _plain(value: Any) -> Any:
     """A number or a moment of numpy as one of Python; a moment would become a count of its unit."""
     if isinstance(value, np.datetime64):
@@ -45,12 +67,13 @@ def _plain(value: Any) -> Any:
 
 def entity_numbers(values: list[Any]) -> Labels:
     """Entities in the order of the SHA-256 of their names as text, in which 7, 7.0 and "7" are one."""
-    names = [_name(value) for value in values]
+    names = [name_of(value) for value in values]
     digests = {name: hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest() for name in names}
     return _places(names, sorted(digests, key=lambda name: digests[name]))
 
 
-def _name(value: Any) -> str:
+def name_of(value: Any) -> str:
+    """A value as text: 7, 7.0 and "7" are one."""
     if isinstance(value, date):  # moments are dates too
         return value.isoformat()
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)

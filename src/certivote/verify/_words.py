@@ -45,6 +45,11 @@ _OF_GIVEN_MODELS = (
     "A case of a class that the model does not know counts as an error.",
     "For the bounds by class: which classes there are was known beforehand.",
 )
+_OF_PROMISES = (
+    "For the other promises: which are made, with their targets, columns and costs, was fixed before the certification "
+    "rows were looked at, and which values a column can have was known beforehand."
+)
+"""What is said after these where more is promised than bounds by class."""
 _UNUSED = (
     "Not checked, since it cannot be: these rows had no part in training the model, in tuning it, in choosing it among "
     "others or in choosing its threshold."
@@ -129,8 +134,10 @@ def _assumptions(c: Certificate) -> Check:
         expected = [sample, *(_OF_A_FIT if c.by_class or c.made_in_schema > 2 else _OF_A_FIT[:-1])]
         if c.made_in_schema < 5:
             expected[2] = _TRIED_BEFORE_5
-        if c.split == "none":
-            expected.append(_FIXED)
+    if len(c.promises) > 1:
+        expected.append(_OF_PROMISES)
+    if c.split == "none" and not is_given(c):
+        expected.append(_FIXED)
     # The first schemas spoke of certified rows.
     found = [
         text.replace("certified rows", "certification rows") if c.made_in_schema < 4 else text for text in c.assumptions
