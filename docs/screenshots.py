@@ -12,6 +12,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split
 
 from certivote import CertifiedVoteClassifier
+from certivote.promises import Abstention, Precision, Promise
 
 IMAGES = Path(__file__).parent / "img"
 SHOTS = {"desktop": (1280, None, 1.0), "phone": (390, None, 1.0), "top": (1280, 1345, 0.8)}
@@ -24,24 +25,34 @@ def main() -> None:
     if program is None:
         raise SystemExit("No Chromium was found: install the package chromium, or set CHROMIUM to the program.")
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as driver:
-        page = Path(folder, "report.html")
+        page, decisions = Path(folder, "report.html"), Path(folder, "decisions.html")
         write_report(page)
+        write_report(decisions, Abstention(curve=10), Precision())
         browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
         for name, (width, height, scale) in SHOTS.items():
             view = browser.new_page(viewport={"width": width, "height": height or 800}, device_scale_factor=scale)
             view.goto(page.as_uri())
-            taken = Image.open(io.BytesIO(view.screenshot(full_page=height is None)))
-            # A palette makes the files a third as large.
-            taken.convert("RGB").quantize(128).save(IMAGES / f"report-{name}.png", optimize=True)
+            save(view.screenshot(full_page=height is None), name)
+        view = browser.new_page(viewport={"width": 1280, "height": 800}, device_scale_factor=0.8)
+        view.goto(decisions.as_uri())
+        first, last = (card.bounding_box() for card in view.locator("section.card").all()[:2])
+        clip = {**first, "height": last["y"] + last["height"] - first["y"]}
+        save(view.screenshot(full_page=True, clip=clip), "decisions")
         browser.close()
 
 
-def write_report(path: Path) -> None:
+def save(picture: bytes, name: str) -> None:
+    """Write it with a palette, which makes the file a third as large."""
+    taken = Image.open(io.BytesIO(picture))
+    taken.convert("RGB").quantize(128).save(IMAGES / f"report-{name}.png", optimize=True)
+
+
+def write_report(path: Path, *promises: Promise) -> None:
     """Certify on four fifths of the rows and test on the rest."""
     data = load_breast_cancer()
     rows = train_test_split(data.data, data.target_names[data.target], test_size=0.2, random_state=0)
     X, X_test, y, y_test = rows
-    clf = CertifiedVoteClassifier(random_state=0).fit(X, y)
+    clf = CertifiedVoteClassifier(promises=promises, random_state=0).fit(X, y)
     clf.certificate_.report(path, truth=y_test, answers=clf.predict(X_test), title="Breast cancer screening")
 
 

@@ -1,6 +1,7 @@
 """Certificates of every kind, for tests of what shows them."""
 
 import re
+from dataclasses import replace
 from functools import cache
 from html import unescape
 from pathlib import Path
@@ -9,9 +10,11 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pandas as pd
 from fits import CERTIFIED, cancer, fitted, forest, iris_fit, noise
+from sklearn.base import BaseEstimator
 
-from certivote import Certificate, CertifiedVoteClassifier, certify_predictions
+from certivote import Certificate, CertifiedVoteClassifier, certify, certify_predictions
 from certivote.present import certificate_card, certificate_text
+from certivote.promises import Abstention, Costs, Precision, PredictionSets, Sensitivity, Subgroups
 from certivote.voters import Stumps
 
 HARMFUL = ("<script>alert(1)</script>", '"><img src=x onerror=alert(2)>', "</script> {{ 7 * 7 }} & 'co' %")
@@ -80,6 +83,53 @@ def timed_fit():
     return made.fit(X, np.array(["ill", "well"])[y], order=pd.Series(np.arange(300), name="day")).certificate_
 
 
+class Sure(BaseEstimator):
+    """A model that is fitted already: says 1 the surer the larger the first column is."""
+
+    classes_ = np.array(["ill", "well"])
+
+    def predict_proba(self, X):
+        ill = 1 / (1 + np.exp(-np.asarray(X)[:, 0].astype(float)))
+        return np.column_stack([ill, 1 - ill])
+
+    def predict(self, X):
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+
+@cache
+def decided_rows(n=2000):
+    """Four of ten are ill, which the first column tells with few errors; and columns by which to group."""
+    rng = np.random.default_rng(0)
+    y = np.where(rng.random(n) < 0.4, "ill", "well")
+    first = rng.normal(size=n) + np.where(y == "ill", 2.0, -2.0)
+    table = {"first": first, "age": rng.integers(20, 90, n), "site": rng.integers(3, size=n)}
+    return pd.DataFrame(table), y
+
+
+DECISIONS = (
+    Abstention(max_error=0.01),
+    Abstention(curve=5),
+    Sensitivity(at_least=0.9, label="ill"),
+    PredictionSets(coverage=0.95),
+    PredictionSets(coverage=0.9, by_class=True),
+    Precision(),
+    Subgroups("age", ("site", "age"), bins=2),
+    Costs({("ill", "well"): 20, ("well", "ill"): 1}),
+)
+
+
+@cache
+def decided(together=False):
+    """A model with every promise that there is."""
+    return certify(Sure(), *decided_rows(), promises=list(DECISIONS), together=together)
+
+
+def with_classes(made, *entries):
+    """The certificate with these bounds by class."""
+    first, *rest = made.promises
+    return replace(made, promises=(replace(first, statements=entries), *rest))
+
+
 def page_source(made, **options):
     """The report as HTML, written once if nothing is asked for."""
     return _written(made, **options) if options else _default_page(made)
@@ -142,6 +192,7 @@ KINDS = {
     ),
     "best of models": lambda: certify_predictions(labels(), several([0.03, 0.2])),
     "vote of models": lambda: certify_predictions(labels(), several([0.15] * 5), groups=patients()),
+    "decisions": lambda: decided(together=True),
     "a class missed": lambda: rare_fit().certificate_,
     "harmful names": lambda: harmful_fit().certificate_,
 }

@@ -5,12 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from fits import fitted, iris_fit
-from reports import certificate, rare_fit, rare_rows
+from reports import certificate, rare_fit, rare_rows, with_classes
 from sklearn.ensemble import RandomForestClassifier
 
 from certivote import compare
-from certivote.certificate import ClassBound, Provenance
-from certivote.present import cautions, certificate_card, certificate_text, comparison_text, percent_up
+from certivote.certificate import Provenance, Statement, percent_up
+from certivote.present import cautions, certificate_card, certificate_text, comparison_text
 from certivote.voters import Forest
 
 MISSED = "Class 'ill' is mostly missed: 8 of its 8 certification rows got a wrong answer."
@@ -20,7 +20,7 @@ def rare():
     """Eight ill among the certification rows, all of them missed."""
     made = rare_fit().certificate_
     ill, well = made.by_class
-    return replace(made, by_class=(replace(ill, n=8, errors=8, risks=(1.0,), bound=1.0), well))
+    return with_classes(made, replace(ill, n=8, errors=8, risks=(1.0,), bound=1.0), well)
 
 
 def with_part(made, **changes):
@@ -32,7 +32,7 @@ def with_part(made, **changes):
 
 def with_class(made, **changes):
     first, *rest = made.by_class
-    return replace(made, by_class=(replace(first, **changes), *rest))
+    return with_classes(made, replace(first, **changes), *rest)
 
 
 def sole(made):
@@ -105,9 +105,9 @@ def test_false_alarms_are_no_errors_and_half_is_no_better_than_a_coin():
 
 def test_of_many_classes_the_worst_are_named():
     entries = [
-        ClassBound(f"c{k}", "error", 10, 0, k, (), (k / 10,), 0.01, 0, 0.0, 3.0, 0.6 + k / 100) for k in range(9)
+        Statement("error", f"c{k}", None, 10, 0, k, (), (k / 10,), 0.01, 0, 0.0, 3.0, 0.6 + k / 100) for k in range(9)
     ]
-    said = cautions(replace(certificate("dis-b"), by_class=tuple(entries)))
+    said = cautions(with_classes(certificate("dis-b"), *entries))
     assert [text[:10] for text in said[:3]] == ["Class 'c8'", "Class 'c7'", "Class 'c6'"]
     assert said[3:] == ["6 more classes are certified no better than by a coin."]
 

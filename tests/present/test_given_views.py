@@ -11,7 +11,8 @@ from reports import answers, certificate, labels, page_source, page_words, sever
 from sklearn.dummy import DummyClassifier
 
 from certivote import Certificate, certify, certify_predictions, plot_certificate, plot_weights
-from certivote.present import cautions, certificate_card, certificate_text, percent_up
+from certivote.certificate import percent_up
+from certivote.present import cautions, certificate_card, certificate_text
 
 ONE = ["a model", "a model of entities", "a model in time"]
 GIVEN = [*ONE, "best of models", "vote of models"]
@@ -143,8 +144,10 @@ def test_a_long_name_is_cut_in_the_promise_and_quoted():
 
 @pytest.mark.parametrize(("kind", "n"), [("best of models", 2), ("vote of models", 5), ("a model", 0)])
 def test_what_of_delta_each_class_has(kind, n):
-    among = f"among {n} models and the vote of them, and the part of each among 2 statements."
-    assert f"δ is divided evenly {among if n else 'among 2 statements.'}" in page_words(certificate(kind))[0]
+    words = page_words(certificate(kind))[0]
+    among = f"among {n} models and the vote of them, and the part of each among its statements" if n else ""
+    assert f"What a promise has of it is divided {among or 'among its statements'}" in words
+    assert f"by class error 0.05 2 statements δ of each {0.05 / (n + 1) / 2:.3g}" in words.replace("δ 0.05", "0.05")
 
 
 # Pictures

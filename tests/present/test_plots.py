@@ -12,7 +12,7 @@ from reports import HARMFUL, KINDS, certificate, harmful_fit
 from sklearn import config_context
 
 from certivote import CertifiedVoteClassifier, compare, plot_certificate, plot_comparison, plot_weights
-from certivote.present import percent_up
+from certivote.certificate import percent_up
 from certivote.present._breakdown import vote_weights
 from certivote.theory.methods import METHODS
 

@@ -19,7 +19,17 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-KINDS = ["dis-b", "folds", "three classes", "vacuous", "version 1", "harmful names", "time", "vote of models"]
+KINDS = [
+    "dis-b",
+    "folds",
+    "three classes",
+    "vacuous",
+    "version 1",
+    "harmful names",
+    "time",
+    "vote of models",
+    "decisions",
+]
 
 
 @pytest.fixture(scope="module")
@@ -132,6 +142,30 @@ def test_harmful_names_do_nothing(visit):
     assert page.locator("script").count() == 2
     assert page.locator("img").count() == 0
     assert page.locator("h1").inner_text() == names[0]
+
+
+def test_points_are_chosen_with_a_slider_and_printed_as_a_table(visit):
+    page = visit(certificate("decisions"))
+    first = page.inner_text(".choose .wrong"), page.locator(".choose .marker").evaluate("e => e.style.left")
+    page.locator(".choose input").focus()
+    page.keyboard.press("End")
+    assert page.inner_text(".choose .threshold") == "every case"
+    assert (page.inner_text(".choose .wrong"), page.locator(".choose .marker").evaluate("e => e.style.left")) != first
+    rows = page.locator(".points tbody tr")
+    assert rows.last.locator("td").nth(2).text_content() == page.inner_text(".choose .wrong")
+    assert not rows.last.is_visible()
+    page.emulate_media(media="print")
+    assert rows.last.is_visible()
+    assert not page.locator(".choose input").is_visible()
+    assert page.complaints == []
+
+
+def test_every_promise_is_found_from_the_list(visit):
+    page = visit(certificate("decisions"))
+    targets = page.locator(".overview a").evaluate_all("all => all.map(a => a.getAttribute('href'))")
+    assert len(set(targets)) == len(targets) == len(certificate("decisions").promises)
+    for target in targets:
+        assert page.locator(f"h2{target}").count() == 1
 
 
 def test_dark_and_light_differ_and_print_hides_the_slider(visit):

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from fits import forest
-from reports import answers, certificate, grouped_fit, labels, page_words, patients, views
+from reports import answers, certificate, grouped_fit, labels, page_words, patients, views, with_classes
 from sklearn.ensemble import RandomForestClassifier
 
 from certivote import CertifiedVoteClassifier, certify_predictions
@@ -103,7 +103,7 @@ def test_a_class_is_judged_by_the_mean_over_entities():
     made = certificate("a model of entities")
     first, *rest = made.by_class
     entry = replace(first, n=40, entities=3, errors=2, losses=(1.0, 1.0, 0.5), risks=(2.5 / 3,), bound=0.99)
-    said = told(replace(made, by_class=(entry, *rest)), "mostly missed")
+    said = told(with_classes(made, entry, *rest), "mostly missed")
     assert "2 of its 40 certification rows of 3 entities got a wrong answer" in said
 
 

@@ -100,9 +100,7 @@ def test_percentages_are_written_in_one_way(kind):
 def test_where_the_bounds_of_many_classes_are():
     truth = [f"class {k % 11}" for k in range(220)]
     many = certificate_text(certify_predictions(truth, truth))
-    assert (
-        "the bounds of 11 classes are in the record (by_class) and on the page that `certivote report` writes" in many
-    )
+    assert "its 11 lines are in the record (promises) and on the page that `certivote report` writes" in many
     assert "`certivote report` writes" not in certificate_text(certificate("three classes"))
 
 

@@ -2,25 +2,28 @@
 
 Here live the sentences that users read (``certificate_text``, ``comparison_text``; ``cautions``, which stand beside
 every bound that hides a failure; ``plain_text``, which all text from files passes), the card that notebooks show
-(``certificate_card``), the pictures (``plot_certificate``, ``plot_comparison``, ``plot_weights``, and the style that
-all figures share) and the report as one web page (``write_report``). Nothing here is promised or recorded: a view
-reads a certificate, and may work out what its bound is made of or what it would be with other numbers, but whatever
-enters the record is computed before. What methods differ in comes from the table of methods, never from their names.
+(``certificate_card``), the pictures (``plot_certificate``, ``plot_comparison``, ``plot_decisions``, ``plot_weights``,
+and the style that all figures share) and the report as one web page (``write_report``). Nothing here is promised or
+recorded: a view reads a certificate, and may work out what its bound is made of or what it would be with other numbers,
+but whatever enters the record is computed before. What methods differ in comes from the table of methods, never from
+their names.
 The packages that draw and render, matplotlib and jinja2, are imported only when they are used.
 """
 
 from certivote.present._cautions import cautions
 from certivote.present._figure_style import PALE, STYLE, mixed
-from certivote.present._notebook import certificate_card
+from certivote.present._notebook import CertificateCard, certificate_card
 from certivote.present._plain import plain_text
-from certivote.present._plots import plot_certificate, plot_comparison, plot_weights
+from certivote.present._plots import plot_certificate, plot_comparison, plot_decisions, plot_weights
+from certivote.present._promises import promise_text
 from certivote.present._terminal import certificate_text, comparison_text, text_table
-from certivote.present._wording import bound_text, percent_up
+from certivote.present._wording import bound_text
 from certivote.present.report import TestRows, write_report
 
 __all__ = [
     "PALE",
     "STYLE",
+    "CertificateCard",
     "TestRows",
     "bound_text",
     "cautions",
@@ -28,11 +31,12 @@ __all__ = [
     "certificate_text",
     "comparison_text",
     "mixed",
-    "percent_up",
     "plain_text",
     "plot_certificate",
     "plot_comparison",
+    "plot_decisions",
     "plot_weights",
+    "promise_text",
     "text_table",
     "write_report",
 ]

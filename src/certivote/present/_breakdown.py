@@ -127,8 +127,8 @@ def _bound(certificate: Certificate, delta: float) -> Callable[[float, int], flo
     events = certificate.n_draws * max(len(certificate.renyi_orders), 1)
     left = 1.0 - part.risk_delta * events / part.delta
     constant = cast(Constant, certificate.constant)
-    shares = round(certificate.delta / part.delta)  # for parts of the split, or candidates
-    setting = Setting(delta / shares / events * left, part.renyi_order or _NO_ORDER, constant)
+    # Divided as it was among the bound and promises, parts of the split, and candidates.
+    setting = Setting(delta / certificate.delta * part.delta / events * left, part.renyi_order or _NO_ORDER, constant)
     if places_bets(certificate):
         losses = np.array(part.losses)
         return lambda _, n: theorem.bound((part.risks[0], *np.resize(losses, n).tolist()), part.penalty, n, setting)

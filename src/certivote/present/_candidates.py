@@ -3,9 +3,8 @@
 import math
 from dataclasses import dataclass
 
-from certivote.certificate import Certificate
+from certivote.certificate import Certificate, counted, percent_up, plain_percent
 from certivote.present._subject import is_one_model
-from certivote.present._wording import counted, percent_up, plain_percent
 
 __all__ = ["CandidateLine", "candidate_lines", "candidates_note", "candidates_text"]
 
@@ -50,8 +49,8 @@ def candidates_note(certificate: Certificate) -> str:
     """What may be done with all these bounds."""
     n = len(certificate.candidates)
     together = (
-        f"these bounds hold together, with delta = {certificate.delta:g} divided among {n} models and a weighted vote "
-        "of them, so any may be chosen"
+        f"these bounds hold together{', and with all promises' if certificate.together else ''}, with delta = "
+        f"{certificate.delta:g} divided among {n} models and a weighted vote of them, so any may be chosen"
     )
     if is_one_model(certificate):
         return f"{together}; the bound of the vote was not smaller"

@@ -2,18 +2,19 @@
 
 import math
 
-from certivote.certificate import Certificate, ClassBound, Drift, PartRecord
-from certivote.present._subject import is_given
-from certivote.present._wording import (
-    cases,
+from certivote.certificate import (
+    Certificate,
+    Drift,
+    PartRecord,
+    Statement,
     confidence,
     counted,
     entities,
-    p_value,
     percent_up,
     plain_percent,
-    surprises,
 )
+from certivote.present._subject import is_given
+from certivote.present._wording import cases, p_value, surprises
 
 __all__ = ["cautions", "no_better_than_majority", "other_remarks", "sentence"]
 
@@ -159,7 +160,7 @@ def _worse_than_majority(part: PartRecord) -> str:
     return f"{better} makes {counted(part.majority_errors, 'error')}, this classifier {made}."
 
 
-def _of_classes(entries: list[ClassBound]) -> list[str]:
+def _of_classes(entries: list[Statement]) -> list[str]:
     """One sentence per class that a coin would do as well for, the worst first."""
     worst = sorted((entry for entry in entries if entry.bound > _COIN), key=_rate, reverse=True)
     found = [_of_class(entry) for entry in worst[:_SHOWN]]
@@ -169,13 +170,13 @@ def _of_classes(entries: list[ClassBound]) -> list[str]:
     return found
 
 
-def _rate(entry: ClassBound) -> float:
+def _rate(entry: Statement) -> float:
     if not entry.n:
         return 1.0
     return entry.risks[0] if entry.errors is None or entry.losses else entry.errors / entry.n
 
 
-def _of_class(entry: ClassBound) -> str:
+def _of_class(entry: Statement) -> str:
     if not entry.n:
         return f"Nothing is promised about class '{entry.label}': no certification row has it."
     its = "only certification row" if entry.n == 1 else cases(entry)

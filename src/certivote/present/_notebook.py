@@ -1,6 +1,7 @@
 """A certificate in a notebook: the promise and a small table, in HTML that needs no style of its own."""
 
 from html import escape
+from typing import Any
 
 from certivote.certificate import Certificate
 from certivote.present._cautions import cautions
@@ -8,7 +9,24 @@ from certivote.present._numbers import numbers
 from certivote.present._plain import printable
 from certivote.present._promise import promise, unchecked
 
-__all__ = ["certificate_card"]
+__all__ = ["CertificateCard", "certificate_card"]
+
+
+class CertificateCard:
+    """Adds the certificate to what scikit-learn shows of an estimator in a notebook, once there is one."""
+
+    def _repr_html_inner(self) -> str:
+        return str(super()._repr_html_inner()) + self._card()  # type: ignore[misc]  # of scikit-learn
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)  # type: ignore[misc]
+        if "text/html" in bundle:
+            bundle["text/html"] += self._card()
+        return bundle
+
+    def _card(self) -> str:
+        certificate = getattr(self, "certificate_", None)
+        return "" if certificate is None else certificate_card(certificate)
 
 
 def certificate_card(certificate: Certificate) -> str:

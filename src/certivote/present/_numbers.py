@@ -3,8 +3,9 @@
 from certivote.certificate import Certificate
 from certivote.present._candidates import candidates_note, candidates_text
 from certivote.present._cautions import other_remarks
+from certivote.present._promises import promise_facts
 from certivote.present._provenance import provenance_facts
-from certivote.present._wording import by_class_lines, by_class_title, facts
+from certivote.present._wording import facts
 
 __all__ = ["numbers"]
 
@@ -17,10 +18,5 @@ def numbers(certificate: Certificate) -> list[tuple[str, str]]:
         rows.extend(("", line) for line in lines)
     rows.extend(("note", remark) for remark in other_remarks(certificate))
     rows.extend(provenance_facts(certificate))
-    if lines := by_class_lines(certificate):
-        rows.append(("by class", by_class_title(certificate)))
-        rows.extend(("", line) for line in lines)
-    elif certificate.by_class:
-        n, where = len(certificate.classes), "in the record (by_class) and on the page that `certivote report` writes"
-        rows.append(("by class", f"the bounds of {n:,} classes are {where}"))
+    rows.extend(promise_facts(certificate))
     return rows

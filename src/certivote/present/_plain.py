@@ -5,7 +5,7 @@ from typing import Any
 
 from certivote.certificate import Certificate
 
-__all__ = ["plain_text", "printable"]
+__all__ = ["plain", "plain_text", "printable"]
 
 
 def plain_text(text: str) -> str:
@@ -24,17 +24,18 @@ def plain_text(text: str) -> str:
 
 def printable(certificate: Certificate) -> Certificate:
     """The same certificate with every text in it made plain: what every view of it shows."""
-    plain: Certificate = _plain(certificate)
-    return plain
+    found: Certificate = plain(certificate)
+    return found
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """The same record, or part of one, with every text in it made plain."""
     if isinstance(value, str):
         return plain_text(value)
     if isinstance(value, tuple):
         # Thousands of weights are numbers: there is nothing to do.
-        return value if value and isinstance(value[0], float) else tuple(map(_plain, value))
+        return value if value and isinstance(value[0], float) else tuple(map(plain, value))
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        changed = {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+        changed = {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
         return dataclasses.replace(value, **changed)
     return value

@@ -5,20 +5,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from certivote.certificate import Certificate
+from certivote.certificate import Certificate, PromiseRecord, percent_up
 from certivote.present._breakdown import steps, vote_weights
 from certivote.present._figure_style import PALE, STYLE, mixed
+from certivote.present._plain import printable
+from certivote.present._statements import all_but, curve_points, group_blocks, limits, parameter, rate
 from certivote.present._subject import is_one_model
-from certivote.present._wording import cases, percent_up
+from certivote.present._wording import cases
 from certivote.theory.methods import METHODS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_certificate", "plot_comparison", "plot_weights"]
+__all__ = ["plot_certificate", "plot_comparison", "plot_decisions", "plot_weights"]
 
 _INK = "#404040"
 _OBSERVED, _STEP = "#0072b2", "#e69f00"
+_CURVE = "abstention"
+_DRAWN = (_CURVE, "subgroups")
+"""Promises that are drawn."""
 
 
 def plot_certificate(certificate: Any, ax: "Axes | None" = None) -> "Axes":
@@ -151,6 +156,82 @@ def plot_weights(certificate: Any, ax: "Axes | None" = None) -> "Axes":
         ax.set_ylabel("weight in %")
         ax.set_title(f"{half:,} of {len(ordered):,} {voters} hold half of the weight")
         ax.grid(axis="y")
+    return ax
+
+
+def plot_decisions(certificate: Any, promise: str | None = None, ax: "Axes | None" = None) -> "Axes":
+    """What one may decide by: errors of the answers against how many are given, or the errors of groups.
+
+    Parameters
+    ----------
+    certificate : Certificate or fitted classifier
+        A classifier stands for its ``certificate_``.
+    promise : {"abstention", "subgroups"}, optional
+        Which promise, ``Abstention(curve=...)`` or ``Subgroups(...)``; the first that there is by default.
+    ax : matplotlib axes, optional
+        Where to draw; new axes by default.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from certivote import certify_predictions, plot_decisions
+    >>> from certivote.promises import Abstention
+    >>> rng = np.random.default_rng(0)
+    >>> y, scores = rng.integers(2, size=1000), rng.random(1000)
+    >>> said = np.where(rng.random(1000) < 0.5 * (1 - scores), 1 - y, y)
+    >>> certificate = certify_predictions(y, said, scores=scores, promises=[Abstention(curve=5)])
+    >>> plot_decisions(certificate).get_xlabel()
+    'answered in %'
+    """
+    if promise is not None and promise not in _DRAWN:
+        raise ValueError(f"promise must be one of {', '.join(map(repr, _DRAWN))}, or None; got {promise!r:.80}.")
+    shown = printable(_certificate_of(certificate))
+    names = _DRAWN if promise is None else (promise,)
+    found = [record for record in shown.promises if record.name in names]
+    found = [record for record in found if record.name != _CURVE or parameter(record, "curve") is not None]
+    if not found:
+        raise ValueError(
+            "certificate must have a promise that can be drawn: certify with promises=[Abstention(curve=20)] or "
+            "promises=[Subgroups(...)]."
+        )
+    colour = METHODS[shown.method].colour
+    with _style():
+        return _draw_curve(found[0], colour, ax) if found[0].name == _CURVE else _draw_groups(found[0], colour, ax)
+
+
+def _draw_curve(record: PromiseRecord, colour: str, ax: "Axes | None") -> "Axes":
+    points = curve_points(record)
+    ax = _axes(ax, 2.8)
+    covered = [100 * all_but(silent.bound) for _, silent in points]
+    bounds = [100 * min(wrong.bound, 1.0) for wrong, _ in points]
+    ax.plot(covered, bounds, "o-", color=colour, ms=3.5, lw=1.2, label="certified: at least, and at most")
+    seen = [(rate(silent), rate(wrong)) for wrong, silent in points]
+    known = [(100 * (1 - gone), 100 * error) for gone, error in seen if gone is not None and error is not None]
+    ax.plot([x for x, _ in known], [y for _, y in known], "--", color=_OBSERVED, lw=1, label="observed")
+    ax.set(xlim=(0, 102), ylim=(0, 1.08 * max(bounds)), xlabel="answered in %", ylabel="wrong answers in %")
+    ax.set_title("all points hold at once")
+    ax.legend(frameon=False)
+    ax.grid()
+    return ax
+
+
+def _draw_groups(record: PromiseRecord, colour: str, ax: "Axes | None") -> "Axes":
+    pairs = [pair for _, pairs in group_blocks(record) for pair in pairs]
+    ax = _axes(ax, 0.9 + 0.24 * len(pairs))
+    for place, pair in enumerate(pairs):
+        (low, high), share = limits(pair), rate(pair[0])
+        ax.barh(place, 100 * (high - low), 0.6, 100 * low, color=mixed(colour, PALE))
+        if share is not None:
+            ax.plot([100 * share], [place], "|", color=_OBSERVED, ms=9, mew=2)
+        ax.text(100 * high, place, f" {percent_up(high)}", va="center", color=_INK)
+    ax.set_yticks(range(len(pairs)), [error.label for error, _ in pairs], parse_math=False)
+    ax.invert_yaxis()
+    ax.set_title("limits of the error of each group; mark: observed")
+    _finish(ax, "error rate in %", 100 * max(limits(pair)[1] for pair in pairs))
     return ax
 
 

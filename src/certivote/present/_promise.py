@@ -1,8 +1,7 @@
 """The promise of a certificate in plain words, and what was not checked of it."""
 
-from certivote.certificate import Certificate
+from certivote.certificate import Certificate, confidence, percent_up
 from certivote.present._subject import is_given, is_one_model, method_of
-from certivote.present._wording import confidence, percent_up
 
 __all__ = ["promise", "unchecked"]
 
@@ -18,7 +17,11 @@ def promise(certificate: Certificate) -> str:
             f"This certificate promises nothing: with {sure} confidence the error is only known to be at most {bound}."
         )
     who, how = _who_and_how(certificate)
-    sentences = [f"With {sure} confidence, {who} is wrong on at most {bound} of {_cases(certificate)}."]
+    said = f"{who} is wrong on at most {bound} of {_cases(certificate)}"
+    if certificate.together:
+        names = ", ".join(dict.fromkeys(record.name for record in certificate.promises))
+        said = f"all of the following at once: {said}, and what else is promised below is true ({names})"
+    sentences = [f"With {sure} confidence, {said}."]
     if certificate.groups:
         sentences.append(
             f"Rows with the same '{certificate.groups}' are one entity, and every entity counts the same, however many "

@@ -2,9 +2,8 @@
 
 import json
 
-from certivote.certificate import Certificate
+from certivote.certificate import Certificate, counted
 from certivote.present._subject import is_one_model, model_names, only_answers
-from certivote.present._wording import counted
 
 __all__ = ["provenance_facts"]
 

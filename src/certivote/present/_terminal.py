@@ -6,12 +6,12 @@ from typing import Any
 
 import pandas as pd
 
-from certivote.certificate import Certificate
+from certivote.certificate import Certificate, plain_percent
 from certivote.present._cautions import cautions, no_better_than_majority
 from certivote.present._numbers import numbers
 from certivote.present._plain import plain_text, printable
 from certivote.present._promise import promise, unchecked
-from certivote.present._wording import bound_text, majority, plain_percent
+from certivote.present._wording import bound_text, majority
 
 __all__ = ["certificate_text", "comparison_text", "text_table"]
 

@@ -1,81 +1,34 @@
 """A certificate in words: the numbers behind the promise, each with its name."""
 
 import math
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
-from certivote.certificate import Certificate, ClassBound, Drift, PartRecord
+from certivote.certificate import (
+    Certificate,
+    Drift,
+    PartRecord,
+    Statement,
+    counted,
+    entities,
+    percent_up,
+    plain_percent,
+)
 from certivote.present._subject import is_given, is_one_model, model_names, only_answers
 
 __all__ = [
     "bound_text",
-    "by_class_lines",
-    "by_class_title",
     "cases",
-    "confidence",
-    "counted",
     "drift_text",
     "duplicates",
-    "entities",
     "facts",
     "majority",
     "observed",
     "p_value",
-    "percent_down",
-    "percent_up",
-    "plain_percent",
     "surprises",
     "training_rows",
 ]
 
-_MANY = 10
-"""Classes up to which the text has one line per class."""
 _SMALL = 0.05
 """P-values below this are called small."""
-
-
-def percent_up(value: float, places: int = 2) -> str:
-    """A probability as a percentage, rounded up.
-
-    Examples
-    --------
-    >>> percent_up(0.04930001)
-    '4.94 %'
-    """
-    return f"{(Decimal(value) * 100).quantize(Decimal(1).scaleb(-places), rounding=ROUND_CEILING)} %"
-
-
-def percent_down(value: float, places: int = 2) -> str:
-    """A probability as a percentage, rounded down.
-
-    Examples
-    --------
-    >>> percent_down(0.04939999)
-    '4.93 %'
-    """
-    return f"{(Decimal(value) * 100).quantize(Decimal(1).scaleb(-places), rounding=ROUND_FLOOR)} %"
-
-
-def plain_percent(value: float, places: int = 2) -> str:
-    """A rate that was observed.
-
-    Examples
-    --------
-    >>> plain_percent(0.0733)
-    '7.33 %'
-    """
-    return f"{100 * value:.{places}f} %"
-
-
-def confidence(delta: float) -> str:
-    """The confidence that delta leaves, rounded down: never 100 %.
-
-    Examples
-    --------
-    >>> confidence(0.05), confidence(1e-7), confidence(1 / 60)
-    ('95 %', '99.99999 %', '98.333 %')
-    """
-    fails = Context(prec=4, rounding=ROUND_CEILING).create_decimal(f"{max(delta, 1e-9):.12g}")
-    return f"{(100 * (1 - fails)).normalize():f} %"
 
 
 def bound_text(value: float) -> str:
@@ -89,17 +42,7 @@ def bound_text(value: float) -> str:
     return percent_up(value) + (" (vacuous)" if value >= 1 else "")
 
 
-def counted(number: int, what: str) -> str:
-    """So many of a thing: ``1 error``, ``2 errors``."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
-
-
-def entities(number: int) -> str:
-    """So many entities."""
-    return f"{number:,} {'entity' if number == 1 else 'entities'}"
-
-
-def cases(part: PartRecord | ClassBound) -> str:
+def cases(part: PartRecord | Statement) -> str:
     """How much was certified on: rows, and the entities they belong to where these take the place of rows."""
     rows = counted(part.n, "certification row")
     return f"{rows} of {entities(part.entities)}" if part.entities else rows
@@ -108,8 +51,9 @@ def cases(part: PartRecord | ClassBound) -> str:
 def facts(certificate: Certificate) -> list[tuple[str, str]]:
     """The numbers behind the promise, each with its name."""
     part = certificate.deployed_part
+    together = ", for the bound and all promises at once" if certificate.together else ""
     rows = [
-        ("bound", f"{percent_up(certificate.bound)}  (delta = {certificate.delta:g})"),
+        ("bound", f"{percent_up(certificate.bound)}  (delta = {certificate.delta:g}{together})"),
         ("observed errors", observed(part)),
         ("method", f"{certificate.method}, {certificate.theorem}"),
         ("what is certified", _certified(certificate)),
@@ -163,7 +107,7 @@ def _origin(certificate: Certificate) -> list[tuple[str, str]]:
     ]
 
 
-def observed(part: PartRecord | ClassBound) -> str:
+def observed(part: PartRecord | Statement) -> str:
     """How often the vote was wrong on the certification rows."""
     if not part.n:
         return "no certification rows"
@@ -173,40 +117,6 @@ def observed(part: PartRecord | ClassBound) -> str:
     if part.losses:
         return f"{plain_percent(part.risks[0])} in the mean over entities ({counts})"
     return f"{counts} ({plain_percent(part.errors / part.n)}{' of the rows' if part.entities else ''})"
-
-
-def by_class_title(certificate: Certificate) -> str:
-    """What the bounds by class are, all together."""
-    means = "; means over new entities that have such cases" if certificate.groups else ""
-    return f"a promise of its own: all of these together, with delta = {certificate.delta:g}{means}"
-
-
-def by_class_lines(certificate: Certificate) -> list[str]:
-    """One line per class: its errors, and its false alarms where they are not the other class's errors.
-
-    None where there are more classes than one would read.
-    """
-    if len(certificate.classes) > _MANY:
-        return []
-    alarms = {entry.label: entry for entry in certificate.by_class if entry.kind == "false alarm"}
-    lines = []
-    for entry in certificate.by_class:
-        if entry.kind != "error":
-            continue
-        line = f"{entry.label}: errors at most {percent_up(entry.bound)} ({_counts(entry)})"
-        if entry.label in alarms:
-            alarm = alarms[entry.label]
-            line += f", false alarms at most {percent_up(alarm.bound)} ({_counts(alarm)})"
-        lines.append(line)
-    return lines
-
-
-def _counts(entry: ClassBound) -> str:
-    if not entry.entities:
-        return f"{entry.n:,} rows" if entry.errors is None else f"{entry.errors:,} of {entry.n:,}"
-    rows = f"{entry.errors or 0:,} of {counted(entry.n, 'row')}" if entry.losses else counted(entry.n, "row")
-    mean = f"{plain_percent(entry.risks[0])} seen, " if entry.losses else ""
-    return f"{mean}{rows}, {entities(entry.entities)}"
 
 
 def _paid(part: PartRecord) -> str:

@@ -21,16 +21,26 @@ class Bar:
 
 @dataclass(frozen=True)
 class Curve:
-    """Points as shares of both axes, with the labels of the axes: (share, text)."""
+    """Points as shares of both axes, with the labels of the axes: (share, text); and what was seen beside them."""
 
     points: tuple[tuple[float, float], ...]
     across: tuple[tuple[float, str], ...]
     up: tuple[tuple[float, str], ...]
+    seen: tuple[tuple[float, float], ...] = ()
 
     @property
     def path(self) -> str:
         """The curve in an SVG view box of 1000 by 1000."""
-        return "M" + "L".join(f"{1000 * x:.1f} {1000 * (1 - y):.1f}" for x, y in self.points)
+        return _path(self.points)
+
+    @property
+    def seen_path(self) -> str:
+        """What was seen, the same."""
+        return _path(self.seen)
+
+
+def _path(points: Iterable[tuple[float, float]]) -> str:
+    return "M" + "L".join(f"{1000 * x:.1f} {1000 * (1 - y):.1f}" for x, y in points)
 
 
 _ENDS = {1.0: 4, 1.5: 3, 2.0: 4, 3.0: 3, 4.0: 4, 5.0: 5, 6.0: 3, 8.0: 4, 10.0: 4}

@@ -1,9 +1,9 @@
 """Bars of the report: the bound beside what was seen, and the steps that lead up to it."""
 
-from certivote.certificate import Certificate, PartRecord
+from certivote.certificate import Certificate, PartRecord, confidence, counted, percent_up, plain_percent
 from certivote.present._breakdown import observed_rate, steps
 from certivote.present._subject import is_given, noun
-from certivote.present._wording import confidence, counted, observed, percent_up, plain_percent
+from certivote.present._wording import observed
 from certivote.present.report._axes import Bar, axis
 from certivote.present.report._test_rows import TestRows, use
 

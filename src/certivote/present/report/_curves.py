@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from certivote.certificate import Certificate
+from certivote.certificate import Certificate, percent_down, percent_up
 from certivote.present._breakdown import bound_at, cases_needed, growth, least_bound, places_bets
 from certivote.present._subject import is_one_model
-from certivote.present._wording import percent_down, percent_up
 from certivote.present.report._axes import Curve, axis, small
 
 __all__ = ["Growth", "data_needed", "delta_curve"]

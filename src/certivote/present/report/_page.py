@@ -5,19 +5,21 @@ import os
 from importlib import resources
 from typing import Any
 
-from certivote.certificate import Certificate
+from certivote.certificate import Certificate, confidence, percent_up
 from certivote.present._candidates import candidate_lines, candidates_note
 from certivote.present._cautions import cautions, other_remarks, sentence
 from certivote.present._plain import plain_text, printable
 from certivote.present._promise import promise, unchecked
+from certivote.present._promises import promises_note
 from certivote.present._provenance import provenance_facts
 from certivote.present._subject import is_given, is_one_model, method_of
-from certivote.present._wording import cases, confidence, drift_text, majority, percent_up
+from certivote.present._wording import cases, drift_text, majority
 from certivote.present.report._bars import at_a_glance, origin
 from certivote.present.report._curves import data_needed, delta_curve
+from certivote.present.report._decisions import cards, ledger_rows, shifts
 from certivote.present.report._premises import premises
-from certivote.present.report._tables import by_class, weights
 from certivote.present.report._test_rows import TestRows, comparison_note
+from certivote.present.report._weights import weights
 
 __all__ = ["write_report"]
 
@@ -55,15 +57,20 @@ def _render(certificate: Certificate, title: str, command: str, test: TestRows |
     except ImportError as error:
         raise ImportError("The report needs the package jinja2: install certivote[report].") from error
     environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=jinja2.FunctionLoader(_file),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
-    template = environment.from_string(_file("page.html.jinja"))
+    template = environment.get_template("page.html.jinja")
     digest = hashlib.sha256(certificate.to_json().encode()).hexdigest()
     certificate = printable(certificate)
     part = certificate.deployed_part
     glance, glance_axis = at_a_glance(certificate, test)
     steps, steps_axis = origin(certificate)
     curve, lookup = delta_curve(certificate)
+    promises = cards(certificate, test)
     given: dict[str, Any] = {
         "c": certificate,
         "part": part,
@@ -90,10 +97,13 @@ def _render(certificate: Certificate, title: str, command: str, test: TestRows |
         "origin": steps,
         "origin_axis": steps_axis,
         "delta_curve": curve,
-        "lookup": lookup,
+        "lookup": lookup | {"choices": [card.choice.lookup for card in promises if card.choice]},
         "growth": data_needed(certificate),
         "weights": None if is_one_model(certificate) else weights(certificate),
-        "classes": by_class(certificate, test),
+        "cards": promises,
+        "promises_note": sentence(promises_note(certificate, "δ")) if promises else "",
+        "ledger": ledger_rows(certificate),
+        "shifts": shifts(certificate),
         "premises": premises(certificate),
         "commands": [plain_text(line).split(" ") for line in command.splitlines()],
         "digest": digest,

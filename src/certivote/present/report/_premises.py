@@ -1,8 +1,8 @@
 """What the promise rests on: each assumption, and what is known of it."""
 
-from certivote.certificate import Certificate
+from certivote.certificate import Certificate, counted
 from certivote.present._subject import is_given, noun, only_answers
-from certivote.present._wording import cases, counted, drift_text, duplicates, training_rows
+from certivote.present._wording import cases, drift_text, duplicates, training_rows
 
 __all__ = ["premises"]
 
@@ -48,8 +48,15 @@ def _known(certificate: Certificate) -> list[tuple[str, str, str]]:
         ("The method, loss", "not checked", paid),
         ("which models are certified", "not checked", paid),
         ("fixed without looking", "not checked", f"{seen}.{digests}"),
+        ("For the other promises", "not checked", _promises(certificate)),
         ("which classes there are", "not checked", f"{len(certificate.classes)} classes are recorded."),
     ]
+
+
+def _promises(certificate: Certificate) -> str:
+    statements = sum(len(record.statements) for record in certificate.promises)
+    made = f"{counted(len(certificate.promises), 'promise')} with {counted(statements, 'statement')}"
+    return f"{made} are recorded: the ledger has all of them. What else was tried is not in the record."
 
 
 def _training(certificate: Certificate) -> str:

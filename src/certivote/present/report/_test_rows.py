@@ -4,10 +4,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from certivote.certificate import Certificate
+from certivote.certificate import Certificate, percent_up
 from certivote.present._plain import plain_text
 from certivote.present._subject import is_given
-from certivote.present._wording import percent_up
 from certivote.theory.bounds import holdout
 
 __all__ = ["TestRows", "comparison_note", "use"]

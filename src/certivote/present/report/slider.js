@@ -25,4 +25,29 @@
     show();
   });
   show();
+
+  document.querySelectorAll(".choose").forEach(function (box) {
+    const points = table.choices[Number(box.dataset.choice)];
+    const chooser = box.querySelector("input");
+    function choose() {
+      const k = Number(chooser.value);
+      const dot = box.querySelector(".marker");
+      dot.style.left = points.x[k] + "%";
+      dot.style.bottom = points.y[k] + "%";
+      box.querySelector(".threshold").textContent = points.threshold[k];
+      box.querySelector(".answered").textContent = points.answered[k];
+      box.querySelector(".wrong").textContent = points.wrong[k];
+      box.querySelector(".seen-there").textContent = points.seen[k];
+      chooser.setAttribute(
+        "aria-valuetext",
+        "answer " + points.threshold[k] + ": at least " + points.answered[k] + " answered, at most " +
+          points.wrong[k] + " wrong"
+      );
+    }
+    chooser.max = points.x.length - 1;
+    chooser.value = points.start;
+    chooser.disabled = false;
+    chooser.addEventListener("input", choose);
+    choose();
+  });
 })();

@@ -1,0 +1,84 @@
+"""The other promises of a certificate in words, as their own rooms put them."""
+
+from certivote.certificate import Certificate, PromiseRecord, confidence, counted
+from certivote.present._ledger import ledger, ledger_text
+from certivote.present._plain import plain
+from certivote.promises import PROMISES
+
+__all__ = ["is_known", "promise_facts", "promise_lines", "promise_text", "promises_note"]
+
+_MANY = 10
+"""Lines of one promise that the text of a certificate has at most."""
+
+
+def promise_text(record: PromiseRecord) -> str:
+    """A promise as text: how sure it is and what it is about, then one line per statement.
+
+    Examples
+    --------
+    >>> from certivote import certify_predictions
+    >>> certificate = certify_predictions(["ill", "well"] * 50, ["ill", "well"] * 50)
+    >>> print(promise_text(certificate.promises[0]))
+    With 95 % confidence, all at once: errors within each class, and its false alarms.
+      ill: errors at most 7.12 % (0 of 50)
+      well: errors at most 7.12 % (0 of 50)
+    """
+    title, *lines = promise_lines(record)
+    return "\n".join([f"With {confidence(record.delta)} confidence, all at once: {title}.", *(f"  {x}" for x in lines)])
+
+
+def is_known(record: PromiseRecord) -> bool:
+    """Whether this version knows such a promise, and the record has what belongs to it."""
+    return record.name in PROMISES and _worded(record) is not None
+
+
+def promise_lines(record: PromiseRecord) -> list[str]:
+    """What the promise is about, and one line per statement."""
+    if record.name not in PROMISES:
+        return [f"a promise that this version of certivote does not know ({plain(record).name})"]
+    return _worded(record) or [
+        f"a promise whose record is not as it must be ({plain(record).name}): rely on none of it"
+    ]
+
+
+def _worded(record: PromiseRecord) -> list[str] | None:
+    """The sentences of the promise; None if the record is not one that it makes."""
+    try:
+        return PROMISES[record.name].sentences(plain(record)) or None
+    except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError):  # a record may come from anywhere
+        return None
+
+
+def promises_note(certificate: Certificate, delta: str = "delta") -> str:
+    """Whether all promises hold at once, or each with a delta of its own."""
+    n = len(certificate.promises)
+    if certificate.together:
+        return (
+            f"the bound and {counted(n, 'promise')} hold at once with {confidence(certificate.delta)} confidence: "
+            f"{delta} = {certificate.delta:g} is divided among them"
+        )
+    any_fails = certificate.delta + sum(record.delta for record in certificate.promises)
+    each, which = (f"each of {n} promises", f"any of {n} promises") if n > 1 else ("it", "it")
+    odds = f"is at most {any_fails:.3g}" if any_fails < 1 else "is not limited"
+    return (
+        f"{each} holds with {confidence(certificate.delta)} confidence ({delta} = {certificate.delta:g} of its own), "
+        f"all of its statements at once; the probability that the bound or {which} fails {odds}"
+    )
+
+
+def promise_facts(certificate: Certificate) -> list[tuple[str, str]]:
+    """All promises line by line, then what each has of delta; nothing where there are none."""
+    if not certificate.promises:
+        return []
+    rows = [("promises", promises_note(certificate))]
+    for record in certificate.promises:
+        title, *lines = promise_lines(record)
+        name = record.name if record.name in PROMISES else "unknown"
+        rows.append((name, title.removeprefix(f"{name}: ")))
+        if len(lines) > _MANY:
+            where = "in the record (promises) and on the page that `certivote report` writes"
+            lines = [f"its {len(lines):,} lines are {where}"]
+        rows.extend(("", line) for line in lines)
+    rows.append(("ledger", "what each statement has of delta, and what it costs in rows not to have all of it"))
+    rows.extend(("", line) for line in ledger_text(ledger(certificate)))
+    return rows
