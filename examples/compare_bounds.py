@@ -9,7 +9,7 @@ from figures import figure_path, save
 from sklearn.datasets import load_breast_cancer
 
 from certivote import compare, plot_comparison
-from certivote.present import percent_up
+from certivote.certificate import percent_up
 
 
 def main() -> None:

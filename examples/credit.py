@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from certivote import CertifiedVoteClassifier
-from certivote.present import percent_up
+from certivote.certificate import percent_up
 from certivote.voters import Preprocessed
 
 NUMBERS, CATEGORIES = ["income", "age", "debt"], ["work", "home"]

@@ -17,7 +17,7 @@ from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.ensemble import RandomForestClassifier
 
 from certivote import Certificate
-from certivote.present import percent_up
+from certivote.certificate import percent_up
 from certivote.theory.bounds import holdout
 
 DELTA = 0.05

@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from certivote import CertifiedVoteClassifier, plot_certificate
-from certivote.present import percent_up
+from certivote.certificate import percent_up
 
 try:
     from lightgbm import LGBMClassifier

@@ -11,7 +11,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.model_selection import GridSearchCV, train_test_split
 
 from certivote import certify, plot_certificate
-from certivote.present import percent_up
+from certivote.certificate import percent_up
 
 try:
     from lightgbm import LGBMClassifier

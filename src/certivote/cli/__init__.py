@@ -60,6 +60,8 @@ app.command(
         "fit patients.csv --target outcome --method dis-b --voters forest --delta 0.01 --json",
         "fit visits.csv --target outcome --group patient_id",
         "fit sensor.csv --target state --time taken_at",
+        "fit patients.csv --target outcome --abstain 0.02 --precision --by sex --by sex,site --together",
+        "fit patients.csv --target outcome --sensitivity 0.95 --positive ill --costs costs.csv",
         "fit patienten.csv --target befund --sep ';' --decimal , --encoding latin-1",
     )
 )(fit)
@@ -67,6 +69,7 @@ app.command(
     epilog=_examples(
         "predict patients.certivote new.csv -o answers.csv",
         "predict patients.certivote new.csv -o answers.csv --strict",
+        "predict patients.certivote new.csv -o answers.csv --max-error 0.02",
         "predict patients.certivote - < new.csv | head",
     )
 )(predict)
@@ -76,6 +79,7 @@ app.command(
         "certify predictions.csv --truth outcome --predicted label --group patient_id --out certificate.json "
         "--report report.html",
         "certify predictions.csv --truth outcome --predicted forest --predicted boosting",
+        "certify predictions.csv --truth outcome --predicted label --score sureness --abstain 0.02 --by sex",
         "certify new.csv --truth outcome --model patients.certivote --training patients.csv",
     )
 )(certify)

@@ -36,6 +36,29 @@ def bound(
             metavar="NUMBER", help="A bound to reach: show how many examples that takes, at the same error rate."
         ),
     ] = None,
+    shift_kl: Annotated[
+        float,
+        typer.Option(
+            metavar="NATS",
+            help="Show the bounds for every population whose Kullback-Leibler divergence from that of the examples is "
+            "at most this.",
+        ),
+    ] = 0.0,
+    total_variation: Annotated[
+        float,
+        typer.Option(
+            metavar="NUMBER",
+            help="The same for populations that give no event a probability that differs by more than this.",
+        ),
+    ] = 0.0,
+    label_noise: Annotated[
+        float,
+        typer.Option(
+            metavar="NUMBER",
+            help="Show the bounds on the error with respect to the true classes, if at most this share of the recorded "
+            "classes is wrong.",
+        ),
+    ] = 0.0,
     as_json: AsJson = False,
 ) -> None:
     """Show the bound of every method for given numbers of errors and examples, or how many examples a bound needs.
@@ -47,20 +70,22 @@ def bound(
     share = _rate(errors, n, rate, target)
     if penalty < 0 and target is not None:
         fail("--penalty: below 0 it belongs to one draw, not to samples of other sizes; leave out --target.")
+    differs = {"kl": shift_kl, "total_variation": total_variation, "label_noise": label_noise}
     try:
-        known = formulas(delta, penalty, renyi_order)
+        known = formulas(delta, penalty, renyi_order, **differs)
         rows = [_row(formula, errors, n, share, target) for formula in known]
     except ValueError as error:
         name, _, rest = str(error).partition(" ")
-        fail(f"--{name.replace('_', '-')} {rest}")
+        fail(f"--{'shift-kl' if name == 'kl' else name.replace('_', '-')} {rest}")
     if as_json:
         given = {"errors": errors, "n": n, "rate": float(share), "delta": delta, "penalty": penalty, "target": target}
-        typer.echo(json.dumps({**given, "bounds": rows}, indent=2))
+        shown = {"shift_kl": shift_kl, "total_variation": total_variation, "label_noise": label_noise}
+        typer.echo(json.dumps({**given, **shown, "bounds": rows}, indent=2))
         return
-    never = [target is not None and formula.factor * share >= target for formula in known]
+    never = [target is not None and formula.limit(float(share)) >= target for formula in known]
     head = [name for name in _HEADS if name in rows[0]]
     cells = ([_cell(name, row[name], lost) for name in head] for row, lost in zip(rows, never, strict=True))
-    typer.echo(_title(errors, n, share, delta, penalty, target) + "\n")
+    typer.echo(_title(errors, n, share, delta, penalty, target) + _elsewhere(differs) + "\n")
     typer.echo(text_table([_HEADS[name] for name in head], cells))
 
 
@@ -105,6 +130,17 @@ def _title(
     counted = f"an error rate of {100 * float(rate):.4f} %" if n is None else f"{errors:,} errors among {n:,} examples"
     wanted = f" Examples needed: for a bound of {target:.6g} at this rate." if target is not None else ""
     return f"{counted[0].upper()}{counted[1:]}, delta = {delta:g}, penalty = {penalty:g} nats.{wanted}"
+
+
+def _elsewhere(differs: dict[str, float]) -> str:
+    """Which populations the bounds are for."""
+    named = {
+        "kl": "a Kullback-Leibler divergence of {:g} nats",
+        "total_variation": "a total variation of {:g}",
+        "label_noise": "wrong labels in {:g} of all cases",
+    }
+    given = [text.format(differs[name]) for name, text in named.items() if differs[name]]
+    return f" The bounds allow for {' and '.join(given)}." if given else ""
 
 
 def _cell(name: str, value: Any, never: bool) -> str:

@@ -1,5 +1,7 @@
 """``certivote certify``."""
 
+from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,6 +14,7 @@ from certivote.cli._inputs import (
     Encoding,
     GroupOfRows,
     Predicted,
+    Score,
     Separator,
     TimeOfRows,
     Training,
@@ -24,12 +27,28 @@ from certivote.cli._inputs import (
     training_file,
 )
 from certivote.cli._outputs import check_files, is_standard_output, show_certificate, write_certificate, writing
+from certivote.cli._promises import (
+    Abstain,
+    AbstainCurve,
+    By,
+    CostsFile,
+    Positive,
+    PrecisionOfAnswers,
+    SensitivityAtLeast,
+    Sets,
+    Together,
+    asked_promises,
+    check_classes,
+    columns_by,
+    costs_file,
+)
 from certivote.cli._shared import AsJson, Delta, Quiet, Seed, fail, say
 from certivote.cli._unread import UnreadValues
 from certivote.estimator import load
 from certivote.io import Table, TableFile, read_alike, read_predictions
 from certivote.pipeline import certify as certify_models
 from certivote.pipeline import certify_predictions
+from certivote.promises import Promise
 
 __all__ = ["certify"]
 
@@ -50,11 +69,21 @@ def certify(
     ] = None,
     group: GroupOfRows = None,
     time: TimeOfRows = None,
+    score: Score = None,
     training: Training = None,
     delta: Delta = 0.05,
     out: Annotated[Path | None, typer.Option(help="Where to write the certificate as JSON; - prints it.")] = None,
     report: Annotated[Path | None, typer.Option(help="Where to write the certificate as a web page.")] = None,
     title: Annotated[str | None, typer.Option(help="Heading of the web page.  [default: A certified model]")] = None,
+    abstain: Abstain = None,
+    abstain_curve: AbstainCurve = None,
+    precision: PrecisionOfAnswers = False,
+    sensitivity: SensitivityAtLeast = None,
+    positive: Positive = None,
+    by: By = None,
+    costs: CostsFile = None,
+    sets: Sets = None,
+    together: Together = False,
     seed: Seed = 0,
     sep: Separator = None,
     decimal: DecimalMark = None,
@@ -71,6 +100,8 @@ def certify(
     The certificate holds if these rows had no part in training the model, in tuning it or in choosing its threshold.
     Nothing can check that.
 
+    Promises that must choose levels of sureness or ranges of numbers set a fifth of the rows aside to do so.
+
     With several columns of answers, delta is divided among the models and a weighted vote of them, so that the best may
     be chosen afterwards.
     """
@@ -86,27 +117,51 @@ def certify(
     other = None if training is None else training_file(training, sep, decimal, encoding)
     if str(data) == str(training) == "-":
         fail("--training: standard input is the table already.")
-    check_files({"DATA": data, "--model": model, "--training": training}, {"--out": out, "--report": report})
-    settings: dict[str, Any] = {"delta": delta, "random_state": seed}
+    read_files = {"DATA": data, "--model": model, "--training": training, "--costs": costs}
+    check_files(read_files, {"--out": out, "--report": report})
+    groups = columns_by(by, file, _not_by(truth, predicted or ()))
+    promises = asked_promises(
+        abstain=abstain,
+        abstain_curve=abstain_curve,
+        precision=precision,
+        sensitivity=sensitivity,
+        positive=positive,
+        by=groups,
+        costs=costs_file(costs, data, sep, decimal, encoding),
+        sets=sets,
+    )
+    _check_score(promises, score, predicted or (), other)
+    needed = [name for names in groups for name in ([names] if isinstance(names, str) else names)]
+    settings: dict[str, Any] = {
+        "delta": delta,
+        "promises": list(promises.values()),
+        "together": together,
+        "random_state": seed,
+    }
     try:
         if model is None:
             named = list(predicted or ())
-            sides = [truth, *named, group, time]
-            features = [] if other is None else common_columns(file, other, sides)
+            sides = {"group": group, "time": time, "score": score}
+            features = [] if other is None else common_columns(file, other, [truth, *named, *sides.values()])
+            if features:
+                _check_read(needed, features, f"is not in {other}, and with --training groups are of columns of both")
             if features and not quiet:
                 say(f"Rows are compared with those of {other} by {', '.join(features)}.", err=True)
             certificate, digest = on_table(
                 file,
                 quiet,
                 lambda: (
-                    read_predictions(file, truth, named, features, group=group, time=time)
+                    read_predictions(file, truth, named, features, **sides)
                     if features
-                    else read_beside_others(file, truth, named, group, time)
+                    else read_beside_others(file, truth, named, needed, **sides)
                 ),
-                lambda read: _of_answers(read, other, settings),
+                lambda read: _of_answers(read, other, promises, settings),
             )
         else:
             classifier = load(model, trusted=trust or ())
+            known = getattr(classifier, "feature_names_in_", [])
+            check_classes(promises, classifier.classes_)
+            _check_read(needed, list(known), f"is no column that {model.name} reads")
             certificate, digest = on_table(
                 file,
                 quiet,
@@ -121,17 +176,56 @@ def certify(
         name = "certificate.json" if out is None or is_standard_output(out) else out.name
         try:
             with writing("--report", report):
-                certificate.report(report, title=title, command=verify_command(certificate, name))
+                certificate.report(report, title=title, command=verify_command(certificate, name, score))
         except ImportError as error:
             fail(f"--report: {error}")
     show_certificate(certificate, as_json, quiet, {"Certificate": out, "Report": report})
 
 
-def _of_answers(read: Table, training: TableFile | None, settings: dict[str, Any]) -> Certificate:
+def _not_by(truth: str, predicted: Sequence[str]) -> dict[str, str]:
+    """Columns that make no groups, and why."""
+    answers = dict.fromkeys(predicted, "holds answers; --precision is about those of each class")
+    return {**answers, truth: "holds the true classes, which have bounds of their own in every certificate"}
+
+
+def _check_score(
+    promises: Mapping[str, Promise], score: str | None, predicted: Sequence[str], training: TableFile | None
+) -> None:
+    """End if promises ask how sure the model is and nothing says so, or it is said in vain."""
+    asking = [option for option, promise in promises.items() if promise.needs == "scores"]
+    if score is not None:
+        if not predicted:
+            fail("--score: the model itself says how sure it is; leave it out.")
+        if len(predicted) > 1:
+            fail(f"--score: it belongs to the answers of one model, and --predicted names {len(predicted)}.")
+        if not asking:
+            fail("--score: give --abstain or --abstain-curve with it, which ask how sure the model is.")
+        if training is not None:
+            fail("--score, --training: give one of them: rows are compared for answers without scores only.")
+    for option, promise in promises.items() if predicted else ():
+        if promise.needs == "masses":
+            fail(
+                f"{option}: answers alone do not say what stands behind each class; this takes a model, by --model, or "
+                "the function certify in Python."
+            )
+        if promise.needs == "scores" and score is None:
+            fail(f"{option}: give --score with it, the column that says how sure the model is of each answer.")
+
+
+def _check_read(needed: Sequence[str], known: Sequence[str], why: str) -> None:
+    for name in needed:
+        if name not in known:
+            fail(f"--by: {name!r} {why}.")
+
+
+def _of_answers(
+    read: Table, training: TableFile | None, promises: Mapping[str, Promise], settings: dict[str, Any]
+) -> Certificate:
+    check_classes(promises, chain(read.y, *read.predicted.values()))
     units = {"groups": read.groups, "order": read.order}
     if training is None:
         table = read.X if len(read.X.columns) else None
-        return certify_predictions(read.y, read.predicted, table=table, **units, **settings)
+        return certify_predictions(read.y, read.predicted, table=table, scores=read.scores, **units, **settings)
     models = {name: lambda _, answers=answers: answers for name, answers in read.predicted.items()}
     return certify_models(models, read.X, read.y, training=read_alike(training, read.X), **units, **settings)
 

@@ -1,5 +1,6 @@
 """``certivote fit``."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -19,6 +20,21 @@ from certivote.cli._inputs import (
     table_file,
 )
 from certivote.cli._outputs import check_files, is_standard_output, show_certificate, write_certificate, writing
+from certivote.cli._promises import (
+    Abstain,
+    AbstainCurve,
+    By,
+    CostsFile,
+    Positive,
+    PrecisionOfAnswers,
+    SensitivityAtLeast,
+    Sets,
+    Together,
+    asked_promises,
+    check_classes,
+    columns_by,
+    costs_file,
+)
 from certivote.cli._shared import (
     AsJson,
     Delta,
@@ -36,7 +52,8 @@ from certivote.cli._shared import (
     table_voters,
 )
 from certivote.estimator import CertifiedVoteClassifier
-from certivote.io import read_table
+from certivote.io import Table, read_table
+from certivote.promises import Promise
 
 __all__ = ["fit"]
 
@@ -74,6 +91,15 @@ def fit(
         Literal["exact", "paper"],
         typer.Option(help="In the bound: Maurer's constant itself, or 2 sqrt(n) as in the paper, which is larger."),
     ] = "exact",
+    abstain: Abstain = None,
+    abstain_curve: AbstainCurve = None,
+    precision: PrecisionOfAnswers = False,
+    sensitivity: SensitivityAtLeast = None,
+    positive: Positive = None,
+    by: By = None,
+    costs: CostsFile = None,
+    sets: Sets = None,
+    together: Together = False,
     seed: Seed = 0,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -87,7 +113,17 @@ def fit(
     check_group_or_time(group, time)
     if is_standard_output(model):
         fail("--model: a classifier is no text to print; give the name of a file.")
-    check_files({"DATA": data}, {"--out": out, "--model": model})
+    check_files({"DATA": data, "--costs": costs}, {"--out": out, "--model": model})
+    promises = asked_promises(
+        abstain=abstain,
+        abstain_curve=abstain_curve,
+        precision=precision,
+        sensitivity=sensitivity,
+        positive=positive,
+        by=columns_by(by, file, _no_features(target, drop, group, time)),
+        costs=costs_file(costs, data, sep, decimal, encoding),
+        sets=sets,
+    )
     parameters: dict[str, Any] = {
         "method": method,
         "voters": table_voters(voters, method),
@@ -102,6 +138,8 @@ def fit(
         "renyi_order": renyi_order or 1.5,
         "n_draws": n_draws,
         "constant": constant,
+        "promises": list(promises.values()),
+        "together": together,
         "random_state": seed,
         "verbose": not quiet,
     }
@@ -109,7 +147,7 @@ def fit(
         file,
         quiet,
         lambda: read_table(file, target, drop or (), group=group, time=time),
-        lambda read: CertifiedVoteClassifier(**parameters).fit(read.X, read.y, groups=read.groups, order=read.order),
+        lambda read: _fitted(read, promises, parameters),
     )
     clf.certificate_ = clf.certificate_.with_source(file.name, digest)
     write_certificate(clf.certificate_, out)
@@ -117,3 +155,17 @@ def fit(
         with writing("--model", model):
             clf.save(model)
     show_certificate(clf.certificate_, as_json, quiet, {"Certificate": out, "Classifier": model})
+
+
+def _fitted(read: Table, promises: Mapping[str, Promise], parameters: dict[str, Any]) -> CertifiedVoteClassifier:
+    check_classes(promises, read.y)
+    return CertifiedVoteClassifier(**parameters).fit(read.X, read.y, groups=read.groups, order=read.order)
+
+
+def _no_features(target: str, drop: list[str] | None, group: str | None, time: str | None) -> dict[str, str]:
+    """Columns that the model does not read, and why: groups are of columns that it reads."""
+    besides = dict.fromkeys(drop or (), "is dropped, and groups are of columns that the model reads")
+    for name in (group, time):
+        if name is not None:
+            besides[name] = "is no feature, and groups are of columns that the model reads"
+    return {**besides, target: "holds the classes, which have bounds of their own in every certificate"}

@@ -5,7 +5,7 @@ import shlex
 import warnings
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ __all__ = [
     "GivenModels",
     "RecordedColumns",
     "as_test",
+    "columns_of_groups",
     "common_columns",
     "given_models",
     "read_beside_others",
@@ -79,11 +80,17 @@ def recorded_columns(
 
 
 def rows_of_answers(
-    certificate: Certificate, given: GivenModels, file: TableFile, columns: RecordedColumns, predicted: list[str] | None
-) -> Table:
+    certificate: Certificate,
+    given: GivenModels,
+    file: TableFile,
+    columns: RecordedColumns,
+    predicted: list[str] | None,
+    score: str | None = None,
+) -> tuple[Table, Any]:
     """True classes and answers as certified, by the names of the models; features if the record is about them.
 
-    Where no columns of answers are named, those that are called as the models are.
+    Where no columns of answers are named, those that are called as the models are. Beside it, the columns of a record
+    about nothing but answers by which its promises make groups, or None.
     """
     names = column_names(file)
     absent = [name for name in given.names if name not in names]
@@ -99,15 +106,17 @@ def rows_of_answers(
     recorded = certificate.provenance
     known = recorded.source and not given.only_answers and set(recorded.columns) <= set(names)
     features = recorded.columns if known else ()
-    read = read_predictions(file, columns.truth, chosen, features, group=columns.group, time=columns.time)
-    return Table(
-        read.X if features else None,
-        read.y,
-        read.digest,
-        read.groups,
-        read.order,
-        {name: read.predicted[column] for name, column in zip(given.names, chosen, strict=True)},
-    )
+    beside = [] if features else [name for name in columns_of_groups(certificate) if name in names]
+    units: dict[str, Any] = {"group": columns.group, "time": columns.time, "score": score}
+    read = read_predictions(file, columns.truth, chosen, features or beside, **units)
+    answers = {name: read.predicted[column] for name, column in zip(given.names, chosen, strict=True)}
+    return replace(read, X=read.X if features else None, predicted=answers), read.X if beside else None
+
+
+def columns_of_groups(certificate: Certificate) -> list[str]:
+    """The columns by which promises make groups."""
+    made = [each for each in certificate.promises if each.name == "subgroups"]
+    return list(dict.fromkeys(fixed.what for each in made for fixed in each.fixed))
 
 
 def as_test(certificate: Certificate, given: GivenModels, read: Table) -> dict[str, Any]:
@@ -138,23 +147,27 @@ def common_columns(file: TableFile, training: TableFile, besides: Sequence[str |
 
 
 def read_beside_others(
-    file: TableFile, truth: str, predicted: Sequence[str], group: str | None, time: str | None
+    file: TableFile, truth: str, predicted: Sequence[str], needed: Sequence[str], **sides: str | None
 ) -> Table:
     """True classes and answers, with all other columns, in which one may see that rows belong together.
 
-    What these hold is no reason to refuse the answers: where they cannot be read, a warning says so.
+    What these hold is no reason to refuse the answers: where they cannot be read, a warning says so, and only those
+    that are needed are taken. ``sides`` are the columns of groups, times and scores.
     """
-    others = [name for name in column_names(file) if name not in ("", truth, *predicted, group, time)]
+    others = [name for name in column_names(file) if name not in ("", truth, *predicted, *sides.values())]
     try:
-        return read_predictions(file, truth, predicted, others, group=group, time=time)
+        return read_predictions(file, truth, predicted, list(dict.fromkeys([*others, *needed])), **sides)
     except TableError as error:
-        read = read_predictions(file, truth, predicted, group=group, time=time)
+        read = read_predictions(file, truth, predicted, needed, **sides)
         warnings.warn(f"Whether rows belong together was not looked for in the other columns: {error}", stacklevel=2)
         return read
 
 
-def verify_command(certificate: Certificate, name: str) -> str:
-    """How to verify a certificate that is in a file of this name, with the options that its record tells."""
+def verify_command(certificate: Certificate, name: str, score: str | None = None) -> str:
+    """How to verify a certificate that is in a file of this name, with the options that its record tells.
+
+    Which column says how sure the answers are, it does not tell.
+    """
     given = given_models(certificate)
     words = ["certivote", "verify", name]
     if given is None:
@@ -166,6 +179,8 @@ def verify_command(certificate: Certificate, name: str) -> str:
         words += ["--model", given.names[0]]
     elif certificate.provenance.source:
         words += [word for model in given.names for word in ("--predicted", model)]
-    for option, column in (("--group", certificate.groups), ("--time", certificate.order)):
+    if given.only_answers and any(promise.name == "abstention" for promise in certificate.promises):
+        score = score or "SCORE"
+    for option, column in (("--group", certificate.groups), ("--time", certificate.order), ("--score", score)):
         words += [option, column] if column else []
     return shlex.join(words)

@@ -36,8 +36,10 @@ __all__ = [
     "Predicted",
     "RecordedGroup",
     "RecordedPredicted",
+    "RecordedScore",
     "RecordedTarget",
     "RecordedTime",
+    "Score",
     "Separator",
     "Target",
     "Time",
@@ -47,6 +49,7 @@ __all__ = [
     "Truth",
     "check_group_or_time",
     "check_has_data",
+    "complete_column",
     "on_table",
     "read_certificate",
     "rows_for",
@@ -60,7 +63,7 @@ _LONGEST = 1 << 28
 """Bytes of the longest certificate that is read."""
 
 
-def _complete_column(ctx: typer.Context, incomplete: str) -> list[str]:
+def complete_column(ctx: typer.Context, incomplete: str) -> list[str]:
     """Names of columns of the file that the line names already."""
     # Before an option that still lacks its value, the file is a word that is not yet assigned to its parameter.
     path = next((Path(word) for word in (ctx.params.get("data"), *ctx.args) if word), Path())
@@ -80,13 +83,13 @@ Data = Annotated[
         "numbers, categories, ISO dates and missing values (an empty cell, NA, NaN, null, none or ?).",
     ),
 ]
-Target = Annotated[str, typer.Option(help="Column that holds the classes.", autocompletion=_complete_column)]
+Target = Annotated[str, typer.Option(help="Column that holds the classes.", autocompletion=complete_column)]
 Drop = Annotated[
     list[str] | None,
     typer.Option(
         metavar="COLUMN",
         help="Column to leave out, such as an identifier; repeat for several.",
-        autocompletion=_complete_column,
+        autocompletion=complete_column,
     ),
 ]
 _GROUP = "Column that says what each row belongs to, such as a patient. No feature."
@@ -96,7 +99,7 @@ _RECORDED = "  [default: the one that the certificate names, if the table has it
 
 def _column(text: str, *names: str) -> Any:
     """An option that names a column."""
-    return typer.Option(*names, metavar="COLUMN", help=text, show_default=False, autocompletion=_complete_column)
+    return typer.Option(*names, metavar="COLUMN", help=text, show_default=False, autocompletion=complete_column)
 
 
 Group = Annotated[
@@ -122,6 +125,17 @@ RecordedPredicted = Annotated[
         "For certificates of given models: column that holds the answers of one; repeat for several, in their order. "
         " [default: columns of the models' names]"
     ),
+]
+Score = Annotated[
+    str | None,
+    _column(
+        "Column that says how sure the model is of each answer, larger for surer (not the probability of one class): "
+        "for --abstain and --abstain-curve."
+    ),
+]
+RecordedScore = Annotated[
+    str | None,
+    _column("For certificates of answers with promises about how sure they are: the column that says so."),
 ]
 Training = Annotated[
     Path | None,

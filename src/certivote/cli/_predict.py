@@ -7,9 +7,10 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
+from certivote.cli._decisions import Column, decisions
 from certivote.cli._inputs import DecimalMark, Encoding, Separator, Trust, table_file, warnings_as_lines
 from certivote.cli._outputs import check_files, is_standard_output, print_result, writing
-from certivote.cli._shared import Quiet, fail
+from certivote.cli._shared import Quiet, complain, fail, share
 from certivote.cli._unread import UnreadValues, column_encoder
 from certivote.estimator import load
 from certivote.io import (
@@ -30,7 +31,6 @@ __all__ = ["predict"]
 
 _CHUNK = 50_000
 """Rows in memory at a time."""
-_ADDED = ("certivote_label", "certivote_mass")
 
 
 def predict(
@@ -46,18 +46,32 @@ def predict(
         bool,
         typer.Option("--strict", help="Refuse a table with values that the model cannot read; nothing is written."),
     ] = False,
+    max_error: Annotated[
+        float | None,
+        typer.Option(
+            metavar="ERROR",
+            parser=share,
+            help="For a model that was fitted with --abstain-curve: answer only where the answers are certified to be "
+            "wrong at most this often.",
+            show_default=False,
+        ),
+    ] = None,
     sep: Separator = None,
     decimal: DecimalMark = None,
     encoding: Encoding = None,
     trust: Trust = None,
     quiet: Quiet = False,
 ) -> None:
-    """Label the rows of a table, and write it as CSV with two more columns.
+    """Label the rows of a table, and write it as CSV with more columns.
 
     **certivote_label** is the answer, **certivote_mass** the share of the voters' weight behind it, from 0 to 1, which
-    is not a probability. If the table has columns of these names already, the new ones get a number. All columns of the
-    table are kept as they are written, with the same separator and decimal mark, in UTF-8. The model ignores columns
-    that it does not know, and the order of the columns.
+    is not a probability. Promises of the model add what they decide: **certivote_answers** (of `fit --abstain`) is True
+    where the model is sure enough to answer, **certivote_flagged** (of `--sensitivity`) where a case is flagged, and
+    **certivote_set** (of `--sets`) has the classes that cannot be excluded, such as `ill|well`.
+
+    If the table has columns of these names already, the new ones get a number. All columns of the table are kept as
+    they are written, with the same separator and decimal mark, in UTF-8. The model ignores columns that it does not
+    know, and the order of the columns.
 
     Values that the model cannot read become missing values: text in a column of numbers, dates in another order,
     categories that were not seen in training. How many there are in each column is said on standard error.
@@ -78,15 +92,18 @@ def predict(
                     "call, so a file has no fixed answers; use the classifier in Python, or fit a method that "
                     "certifies one vote."
                 )
+            decided, remarks = decisions(classifier.certificate_, max_error)
             if strict:
                 _check_all(classifier, file)
             unread = UnreadValues(classifier)
-            _write(_answers(classifier, file, unread), out, quiet)
+            _write(_answers(classifier, file, unread, decided), out, quiet)
     except BrokenPipeError:
         raise  # who reads the answers has read enough: no message
     except (ImportError, OSError, ValueError) as error:
         fail(str(error))
     if not quiet:
+        for remark in remarks:
+            complain(f"{model}: {remark}.")
         unread.complain(file)
 
 
@@ -119,12 +136,17 @@ def _rows(classifier: Any, file: TableFile) -> Iterator[tuple[Any, Any]]:
         yield chunk, readable_columns(file, chunk.set_axis(names, axis=1)[features])
 
 
-def _answers(classifier: Any, file: TableFile, unread: UnreadValues) -> Iterator[str]:
+def _answers(
+    classifier: Any, file: TableFile, unread: UnreadValues, decided: Sequence[tuple[str, Column]]
+) -> Iterator[str]:
     """The lines of the answer, some rows at a time; what cannot be read is counted on the way."""
     added: list[str] = []
     for chunk, rows in _rows(classifier, file):
         first = not added
-        added = added or [_free(name, [column.strip() for column in chunk.columns]) for name in _ADDED]
+        if first:
+            taken = [column.strip() for column in chunk.columns]
+            for name in ("certivote_label", "certivote_mass", *(name for name, _ in decided)):
+                added.append(_free(name, [*taken, *added]))
         if column_encoder(classifier) is None:
             rows = _numbers(rows, file)
             if not hasattr(classifier, "feature_names_in_"):
@@ -134,6 +156,8 @@ def _answers(classifier: Any, file: TableFile, unread: UnreadValues) -> Iterator
         masses = classifier.predict_proba(rows) if len(rows) else np.empty((0, len(classifier.classes_)))
         chunk[added[0]] = classifier.classes_[plurality(masses)]
         chunk[added[1]] = np.round(masses.max(axis=1), 6)
+        for name, (_, column) in zip(added[2:], decided, strict=True):
+            chunk[name] = column(masses)
         style = {} if file.is_parquet else {"sep": file.separator, "decimal": file.decimal or "."}
         yield chunk.to_csv(index=False, header=first, lineterminator="\n", **style)
 

@@ -90,7 +90,7 @@ def report(
                     if not quiet:
                         unread.complain(file)
                 else:
-                    read = rows_of_answers(certificate, given, file, columns, predicted)
+                    read, _ = rows_of_answers(certificate, given, file, columns, predicted)
                     test = as_test(certificate, given, read)
             _write(certificate, out, title=title or Path(name).stem, command=command, **test)
     except TableError as error:

@@ -2,6 +2,7 @@
 
 import difflib
 import importlib
+import math
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -39,6 +40,7 @@ __all__ = [
     "name_option",
     "quieten_pooch",
     "say",
+    "share",
     "suggestion",
     "table_voters",
 ]
@@ -57,6 +59,17 @@ def _number_or(kind: Callable[[str], Any], *names: str) -> Callable[[str], Any]:
             raise typer.BadParameter(f"{text!r} is neither {' nor '.join(names)} nor {wanted}.") from None
 
     return parse
+
+
+def share(text: Any) -> float:
+    """A parser for an option that is a number between 0 and 1."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0.0 < value < 1.0:
+        raise typer.BadParameter(f"{text!r} is no number between 0 and 1, such as 0.02 or 0.95.")
+    return value
 
 
 def name_option(metavar: str, names: Callable[[], Iterable[str]], help: str) -> Any:  # noqa: A002  # typer's word

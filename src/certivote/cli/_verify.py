@@ -8,13 +8,14 @@ from typing import Annotated, Any
 import typer
 from joblib import parallel_config
 
-from certivote.certificate import Certificate
+from certivote.certificate import Certificate, percent_up
 from certivote.cli._given import given_models, recorded_columns, rows_of_answers
 from certivote.cli._inputs import (
     DecimalMark,
     Encoding,
     RecordedGroup,
     RecordedPredicted,
+    RecordedScore,
     RecordedTarget,
     RecordedTime,
     Separator,
@@ -32,10 +33,12 @@ from certivote.cli._outputs import check_files
 from certivote.cli._shared import AsJson, Quiet, complain, fail, say
 from certivote.estimator import load
 from certivote.io import Table, TableFile, read_alike
-from certivote.present import percent_up
 from certivote.verify import verify as audit
 
 __all__ = ["verify"]
+
+_OPTIONS = {"groups=": "--group", "order=": "--time", "scores=": "--score", "training=": "--training"}
+"""What the library calls things that would show more, and the options that give them."""
 
 
 def verify(
@@ -54,6 +57,7 @@ def verify(
     predicted: RecordedPredicted = None,
     group: RecordedGroup = None,
     time: RecordedTime = None,
+    score: RecordedScore = None,
     training: Training = None,
     refit: Annotated[
         bool,
@@ -76,7 +80,8 @@ def verify(
 
     What nothing that was given can show is marked by TRUST, with the reason.
     """
-    named = {"--target": target, "--predicted": predicted, "--group": group, "--time": time, "--training": training}
+    named: dict[str, Any] = {"--target": target, "--predicted": predicted, "--group": group, "--time": time}
+    named |= {"--score": score, "--training": training}
     check_has_data(data, named)
     if refit and data is None:
         fail("--refit: give --data with it: the rows to fit again.")
@@ -96,7 +101,7 @@ def verify(
             if file is None:
                 checks = audit(record, classifier)
             else:
-                read = _read(record, classifier, file, target, predicted, group, time, refit)
+                read, beside = _read(record, classifier, file, target, predicted, group, time, score, refit)
                 trained = None if shown is None else _training(record, shown, read)
                 with parallel_config("threading", n_jobs=-1):
                     checks = audit(
@@ -110,6 +115,8 @@ def verify(
                         order=read.order,
                         predictions=read.predicted or None,
                         training=trained,
+                        scores=read.scores,
+                        table=beside,
                     )
     except (OSError, ValueError, ImportError) as error:
         fail(str(error))
@@ -124,7 +131,7 @@ def verify(
             complain(verdict)
     else:
         for check in checks:
-            say(str(check))
+            say(_in_options(str(check)) if check.on_trust else str(check))
         if not failed:
             rest = f"; {trusted} thing{'s are' if trusted > 1 else ' is'} taken on trust" if trusted else ""
             verdict = (
@@ -135,6 +142,13 @@ def verify(
     raise typer.Exit(1 if failed else 0)
 
 
+def _in_options(line: str) -> str:
+    """A line that names what would show more, in words of the command line."""
+    for word, option in _OPTIONS.items():
+        line = line.replace(word, option)
+    return line
+
+
 def _read(
     record: Certificate,
     classifier: Any,
@@ -143,9 +157,10 @@ def _read(
     predicted: list[str] | None,
     group: str | None,
     time: str | None,
+    score: str | None,
     refit: bool,
-) -> Table:
-    """The rows that the certificate is said to come from."""
+) -> tuple[Table, Any]:
+    """The rows that the certificate is said to come from; beside answers, columns that its promises are about."""
     given = given_models(record)
     if given is None and classifier is None:
         fail("--data: give --model with it; without the model, nothing says which rows are the certification rows.")
@@ -155,8 +170,10 @@ def _read(
         fail("--refit: this certificate is about a model that was given, so there is no fit to repeat.")
     columns = recorded_columns(record, file, target, group, time)
     if given is not None and (classifier is None or predicted):
-        return rows_of_answers(record, given, file, columns, predicted)
-    return rows_for(classifier, file, columns.truth, columns.group, columns.time)
+        return rows_of_answers(record, given, file, columns, predicted, score)
+    if score is not None:
+        fail("--score: the model itself says how sure it is; leave it out.")
+    return rows_for(classifier, file, columns.truth, columns.group, columns.time), None
 
 
 def _training(record: Certificate, shown: TableFile, read: Table) -> Any:
