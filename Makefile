@@ -26,7 +26,7 @@ demo: $(VENV)/.core
 	$(BIN)/python examples/demo.py
 
 test: lint browser
-	$(ONE_THREAD) $(BIN)/python -m pytest -n 2
+	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 --dist loadfile
 
 $(LOWEST)/.installed: pyproject.toml tests/lowest.py
 	rm -rf $(LOWEST)
@@ -94,6 +94,8 @@ benchmarks: $(VENV)/.dev
 	$(BIN)/python benchmarks/differences.py
 	$(BIN)/python benchmarks/families.py
 	$(BIN)/python benchmarks/entities.py
+	$(BIN)/python benchmarks/abstention.py
+	$(BIN)/python benchmarks/costs.py
 	$(BIN)/python benchmarks/overhead.py
 	$(BIN)/python benchmarks/big_csv.py --rows 200000
 

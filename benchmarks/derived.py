@@ -13,6 +13,7 @@ COMMANDS = (
     ("benchmarks/tightness.py", "--tables"),
     ("benchmarks/tightness.py", "--keel", "--tables"),
     ("benchmarks/entities.py", "--tables"),
+    ("benchmarks/abstention.py", "--tables"),
     ("tests/validity/run.py", "--page-only"),
     ("tests/compat/all_pairs.py", "--table"),
 )
