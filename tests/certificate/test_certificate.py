@@ -248,3 +248,18 @@ def test_duplicates_are_stated():
     assert part.duplicates_of_training_rows > 0
     assert part.n == 569
     assert f"{part.duplicates:,} certification rows equal an earlier one" in str(made)
+
+
+@pytest.mark.parametrize("value", ["[" * 100_000, "{max_error: 1}", "9" * 5000, ""])
+def test_parameters_of_promises_are_json(value):
+    record = json.loads(usual().to_json())
+    record["promises"][0]["parameters"] = [["max_error", value]]
+    with pytest.raises(ValueError, match=r"promises\[0\].parameters: 'max_error' is not JSON"):
+        Certificate.from_json(json.dumps(record))
+
+
+def test_a_promise_is_there_once():
+    record = json.loads(usual().to_json())
+    record["promises"] *= 2
+    with pytest.raises(ValueError, match=r"promises\[1\] is there twice"):
+        Certificate.from_json(json.dumps(record))

@@ -255,3 +255,23 @@ def test_a_record_is_frozen():
     record = forest(promises=[Precision()]).fit(*IRIS).certificate_.promises[1]
     with pytest.raises(dataclasses.FrozenInstanceError):
         record.delta = 0.5
+
+
+def test_several_models_have_no_common_sureness():
+    models = {str(n): RandomForestClassifier(n, random_state=0).fit(X[:200], y[:200]) for n in (3, 5)}
+    with pytest.raises(ValueError, match="what its scores mean differs among the 2 models"):
+        certify(models, X[200:], y[200:], promises=[Looking()])
+    assert len(certify(models, X[200:], y[200:], promises=[Precision()]).promises) == 2
+
+
+def test_a_column_is_the_one_of_that_name_whatever_names_are():
+    table = pd.DataFrame({1: np.arange(60.0), 0: np.arange(60.0)[::-1]})
+    forest(promises=[Looking("columns")]).fit(table, np.arange(60) % 2)
+    (ledger,) = SEEN
+    assert sorted(ledger.rows.columns("1") + ledger.guide.columns("1")) == np.arange(60.0).tolist()
+    assert ledger.rows.columns("1") != ledger.rows.columns("0")
+    twice = pd.DataFrame(np.zeros((40, 2)), columns=["a", "a"])
+    true = ["p", "q"] * 20
+    certify_predictions(true, true, table=twice, scores=np.arange(40), promises=[Looking()])
+    with pytest.raises(ValueError, match="X has 2 columns named 'a': rename them"):
+        SEEN[-1].rows.columns("a")

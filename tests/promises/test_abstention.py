@@ -12,6 +12,7 @@ from scipy.stats import binom
 from sure_models import Says, account, clopper_pearson, two
 
 from certivote import Certificate, CertifiedVoteClassifier, certify, certify_predictions
+from certivote.certificate import number_up
 from certivote.maths.betting import betting_upper
 from certivote.promises import Abstention, PromiseRows, margins
 from certivote.promises._sequence import until_failure
@@ -271,13 +272,14 @@ def test_sentences_are_for_readers():
     words = Abstention.sentences(record)
     least = math.floor(1e4 * (1.0 - record.statements[-1].bound)) / 100
     assert words[0] == f"answers at least {least:.2f} % of cases, and is wrong on at most 10.00 % of those it answers"
-    assert f"at least {record.thresholds[0]:.6g}; wrong among these" in words[1]
+    assert f"at least {number_up(record.thresholds[0])}; wrong among these" in words[1]
     everything = Abstention.sentences(promised(Abstention(max_error=0.25), *cases()))
     assert "it answers everywhere" in everything[1]
     assert "next" not in everything[-1]
     curve = Abstention.sentences(promised(Abstention(curve=3), *cases()))
     assert len(curve) == 4
-    assert curve[-1].startswith("answering everywhere: at least ")
+    assert curve[-1].startswith("answering everywhere: all cases, wrong on at most ")
+    assert everything[0].startswith("answers all cases, and is wrong on at most 25.00 %")
     assert "at most 0.1234 % wrong" in Abstention.sentences(target(0.001234))[0]
 
 

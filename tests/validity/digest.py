@@ -13,7 +13,7 @@ from pathlib import Path
 
 import certivote
 
-ROOMS = ("maths", "votes", "voters", "theory", "certificate", "pipeline")
+ROOMS = ("maths", "votes", "voters", "theory", "certificate", "promises", "pipeline")
 APART = ("certificate/_json.py",)
 """Of these rooms, what only reads a finished certificate."""
 SIMULATIONS = (
@@ -24,6 +24,9 @@ SIMULATIONS = (
     "grouped_worlds.py",
     "honest.py",
     "plan.py",
+    "promised.py",
+    "promised_breaches.py",
+    "promised_worlds.py",
     "study.py",
     "timed.py",
     "worlds.py",

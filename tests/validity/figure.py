@@ -12,6 +12,7 @@ COLOURS = {
     "entities": "#009e73",
     "given": "#cc79a7",
     "time": "#56b4e9",
+    "promises": "#999900",
     "control": "#0072b2",
     "broken": "#d55e00",
 }
@@ -22,6 +23,7 @@ MARKERS = {
     "entities": "s",
     "given": "^",
     "time": "v",
+    "promises": "P",
     "control": "o",
     "broken": "X",
 }
@@ -31,6 +33,7 @@ NAMES = {
     "entities": "rows that belong together",
     "given": "given models",
     "time": "order in time",
+    "promises": "other promises",
     "broken": "assumption broken on purpose",
 }
 USUAL = 0.2

@@ -7,6 +7,8 @@ from broken import broken_cases
 from given import given_breaches, given_cases
 from grouped import grouped_breaches, grouped_cases
 from honest import honest_cases
+from promised import promised_cases
+from promised_breaches import promised_breaches
 from study import Case
 from timed import timed_breaches, timed_cases
 
@@ -19,8 +21,10 @@ def plan() -> tuple[Case, ...]:
         *grouped_cases(),
         *given_cases(),
         *timed_cases(),
+        *promised_cases(),
         *broken_cases(),
         *grouped_breaches(),
         *given_breaches(),
         *timed_breaches(),
+        *promised_breaches(),
     )

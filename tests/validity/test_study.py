@@ -69,6 +69,25 @@ def test_entities_given_models_and_time_are_in_the_plan():
     assert {row.delta for row in rows if row.method == "drift test"} == {0.05, 0.2}
 
 
+def test_every_promise_is_in_the_plan_for_every_kind_of_vote():
+    rows = [row for case in plan() for row in case.rows if row.part == "promises"]
+    names = {row.setting.split(":")[0] for row in rows}
+    assert names == {
+        "precision",
+        "abstention",
+        "abstention as a curve",
+        "sensitivity",
+        "sets",
+        "sets by class",
+        "subgroups",
+        "costs",
+        "all at once with the bound",
+    }
+    for method in ("dis-b", "dis-r", "dis-v", "holdout", "certify"):
+        assert len({row.setting.split(":")[0] for row in rows if row.method == method}) >= 8
+    assert sum(case.runs for case in plan() for row in case.rows if row.part == "promises") >= 20_000
+
+
 def test_rows_have_runs_enough_to_decide():
     # With no violation at all, the interval must end below delta.
     for one in plan():
@@ -189,7 +208,15 @@ def test_processes_count_the_same(tmp_path):
 
 
 def test_the_page_states_what_the_file_holds(tmp_path):
-    parts = {"honest": 0.1, "broken": 0.9, "control": 0.05, "entities": 0.12, "given": 0.07, "time": 0.02}
+    parts = {
+        "honest": 0.1,
+        "broken": 0.9,
+        "control": 0.05,
+        "entities": 0.12,
+        "given": 0.07,
+        "time": 0.02,
+        "promises": 0.11,
+    }
     cases = [coin(0.15, "adversarial", 100), *(coin(rate, part) for part, rate in parts.items())]
     finished(cases, tmp_path / "counts.csv")
     records = CountStore(tmp_path / "counts.csv").read()
@@ -197,7 +224,7 @@ def test_the_page_states_what_the_file_holds(tmp_path):
     text = write_page(records.source, sums, 2000, records.runs_by_code())
     assert f"source digest `{source_digest()}`" in text
     assert "counted by exactly this code" not in text  # no other has counted anything
-    assert "Written from 1,300 runs (of 2,000 planned: a smaller run, to be completed)" in text
+    assert "Written from 1,500 runs (of 2,000 planned: a smaller run, to be completed)" in text
     with open(tmp_path / "counts.csv", newline="") as file:
         lines = list(csv.DictReader(file))
     for one in cases:

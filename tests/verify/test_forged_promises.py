@@ -124,7 +124,7 @@ def test_a_threshold_that_the_rule_does_not_choose_is_caught(room, asked, groups
 
     def shy(test, *arguments):
         found = honest(test, *arguments)
-        steps = np.arange(256) / 256 if groups else Sure().predict_proba(table())[y == "yes", 1]
+        steps = ((np.arange(1, 257) - 1 / 3) / 256) ** 2 if groups else Sure().predict_proba(table())[y == "yes", 1]
         return test(float(np.sort(steps[steps < found.threshold])[-3]))
 
     X, y = table(), answers()[1]
@@ -287,10 +287,10 @@ def test_what_is_needed_and_not_given_is_taken_on_trust():
 
 def test_the_ledger_says_what_each_statement_has_and_what_that_costs():
     lines = told(verify(case("dis-b with promises").certificate))
-    assert lines["precision, delta"].startswith("0.00125 of 0.05, 2 statements have 0.000625 each: as if ")
+    assert lines["precision, delta"].startswith("0.00125 of 0.05, 2 statements with 0.000625 each: as if ")
     assert lines["precision, delta"].endswith(" % of the rows were missing")
     alone = told(verify(answered(Precision())))["precision, delta"]
-    assert alone.startswith("0.05 of 0.05, 2 statements have 0.025 each: as if 19 % of the rows were missing")
+    assert alone.startswith("0.05 of 0.05, 2 statements with 0.025 each: as if 19 % of the rows were missing")
 
 
 def test_scores_and_tables_are_of_given_models():

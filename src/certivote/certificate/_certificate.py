@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from certivote.certificate._json import build, parse
 from certivote.certificate._parts import Candidate, PartRecord
-from certivote.certificate._promises import PromiseRecord, Statement
+from certivote.certificate._promises import PromiseRecord, Statement, check_promises
 from certivote.certificate._provenance import Provenance
 from certivote.certificate._values import class_place
 from certivote.maths.shift import shifted_bound
@@ -267,6 +267,7 @@ class Certificate:
             _check_counts(part, f"parts[{i}]", 1, has_errors, bool(certificate.groups))
             if not sum(map(abs, part.alpha)) > 0:
                 raise ValueError(f"Not a certificate: parts[{i}].alpha must hold a number that is not 0.")
+        check_promises(certificate.promises)
         for i, promise in enumerate(certificate.promises):
             for j, entry in enumerate(promise.statements):
                 _check_counts(entry, f"promises[{i}].statements[{j}]", 0, has_errors, bool(certificate.groups))

@@ -2,7 +2,20 @@
 
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
-__all__ = ["confidence", "counted", "entities", "number_up", "percent_down", "percent_up", "plain_percent"]
+__all__ = [
+    "confidence",
+    "counted",
+    "entities",
+    "number_down",
+    "number_up",
+    "percent_down",
+    "percent_up",
+    "plain_percent",
+]
+
+
+_MANY_DIGITS = 15
+"""Numbers with more digits before the point are written with a power of ten."""
 
 
 def percent_up(value: float, places: int = 2) -> str:
@@ -51,16 +64,33 @@ def confidence(delta: float) -> str:
 
 
 def number_up(value: float) -> str:
-    """A number from 0 on with at least four digits that count and two places, rounded up.
+    """A number with at least four digits that count and two places, rounded up.
 
     Examples
     --------
-    >>> number_up(0.8312341), number_up(20.0), number_up(12345.671)
-    ('0.8313', '20', '12345.68')
+    >>> number_up(0.8312341), number_up(20.0), number_up(12345.671), number_up(1e30), number_up(-0.12345)
+    ('0.8313', '20', '12345.68', '1.001E+30', '-0.1234')
     """
+    return _rounded(value, ROUND_CEILING)
+
+
+def number_down(value: float) -> str:
+    """The same, rounded down.
+
+    Examples
+    --------
+    >>> number_down(0.4342861), number_down(0.0)
+    ('0.4342', '0')
+    """
+    return _rounded(value, ROUND_FLOOR)
+
+
+def _rounded(value: float, rounding: str) -> str:
     exact = Decimal(value)
+    if exact.adjusted() > _MANY_DIGITS:
+        return str(Context(prec=4, rounding=rounding).create_decimal(exact))
     places = Decimal(1).scaleb(min(-2, exact.adjusted() - 3))
-    text = f"{exact.quantize(places, ROUND_CEILING, Context(prec=1000)):f}"
+    text = f"{exact.quantize(places, rounding, Context(prec=1000)):f}"
     return text.rstrip("0").rstrip(".")
 
 

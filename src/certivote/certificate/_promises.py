@@ -1,8 +1,10 @@
 """The frozen records of what else is said of a vote: promises, and the statements that they are made of."""
 
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-__all__ = ["Fixed", "PromiseRecord", "Statement"]
+__all__ = ["Fixed", "PromiseRecord", "Statement", "check_promises"]
 
 
 @dataclass(frozen=True)
@@ -112,3 +114,17 @@ class PromiseRecord:
         from certivote.present import promise_text
 
         return promise_text(self)
+
+
+def check_promises(promises: Sequence[PromiseRecord]) -> None:
+    """Refuse records that nobody can read: parameters that are no JSON, or a promise that is there twice."""
+    seen = set()
+    for i, promise in enumerate(promises):
+        for name, value in promise.parameters:
+            try:
+                json.loads(value)
+            except (RecursionError, ValueError):
+                raise ValueError(f"Not a certificate: promises[{i}].parameters: {name!r:.80} is not JSON.") from None
+        if (promise.name, promise.parameters) in seen:
+            raise ValueError(f"Not a certificate: promises[{i}] is there twice.")
+        seen.add((promise.name, promise.parameters))

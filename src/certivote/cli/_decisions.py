@@ -33,6 +33,8 @@ def decisions(certificate: Certificate, max_error: float | None) -> tuple[list[t
         if record.name == Abstention.name:
             target = given.get("max_error")
             curve = curve or target is None
+            if target is not None and max_error not in (None, target):
+                continue  # another target decides
             if target is None and max_error is None:
                 remarks.append("a curve of abstention is certified: give --max-error to see which rows are answered")
                 continue
@@ -43,8 +45,10 @@ def decisions(certificate: Certificate, max_error: float | None) -> tuple[list[t
                 )
         elif record.name == Sensitivity.name:
             columns.append(("certivote_flagged", _flags(certificate, given)))
-            if not record.thresholds:
-                remarks.append("no threshold is certified to find so many, so certivote_flagged is False everywhere")
+            if record.chosen is None:
+                remarks.append("no threshold is certified to find so many, so certivote_flagged is True everywhere")
+            elif record.thresholds == (0.0,):
+                remarks.append("the threshold is 0, so certivote_flagged is True everywhere: nothing is told apart")
         elif record.name == PredictionSets.name:
             columns.append(("certivote_set", _sets(certificate, given)))
     if max_error is not None and not curve:

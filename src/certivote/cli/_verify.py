@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from joblib import parallel_config
 
-from certivote.certificate import Certificate, percent_up
+from certivote.certificate import Certificate, counted, percent_up
 from certivote.cli._given import given_models, recorded_columns, rows_of_answers
 from certivote.cli._inputs import (
     DecimalMark,
@@ -134,8 +134,10 @@ def verify(
             say(_in_options(str(check)) if check.on_trust else str(check))
         if not failed:
             rest = f"; {trusted} thing{'s are' if trusted > 1 else ' is'} taken on trust" if trusted else ""
+            more = f" and {counted(len(record.promises), 'promise')}" if record.promises else ""
             verdict = (
-                f"All {made} checks passed{rest}. The bound of {percent_up(record.bound)} is proved for these numbers"
+                f"All {made} checks passed{rest}. The bound of {percent_up(record.bound)}{more} "
+                f"{'are' if more else 'is'} proved for these numbers"
                 f"{'.' if data else '; nothing was counted again: give --data with the rows.'}"
             )
         typer.echo(f"\n{verdict}")

@@ -1,9 +1,21 @@
-"""Exact numbers as floats that are never below them."""
+"""Exact numbers as floats that err to the safe side."""
 
 import math
 from fractions import Fraction
 
-__all__ = ["float_above"]
+__all__ = ["all_but", "float_above"]
+
+
+def all_but(share: float) -> float:
+    """One minus a share, rounded down, and at least 0.
+
+    Examples
+    --------
+    >>> all_but(0.75), all_but(1.5), Fraction(all_but(0.1)) <= 1 - Fraction(0.1)
+    (0.25, 0.0, True)
+    """
+    rest = 1.0 - share
+    return max(rest if Fraction(rest) <= 1 - Fraction(share) else math.nextafter(rest, -1.0), 0.0)
 
 
 def float_above(exact: Fraction) -> float:

@@ -136,7 +136,10 @@ def checked_scores(scores: Any, n_rows: int, n_models: int) -> Array:
     except (TypeError, ValueError):
         raise ValueError("scores must hold numbers, larger for surer answers.") from None
     if len(found) != n_rows or not np.all(np.isfinite(found)):
-        raise ValueError(f"scores must hold one finite number for each of the {n_rows:,} rows; got {len(found):,}.")
+        raise ValueError(
+            f"scores must hold one finite number for each of the {n_rows:,} rows; got {len(found):,}, "
+            f"{np.count_nonzero(~np.isfinite(found)):,} of them missing or infinite."
+        )
     return found
 
 

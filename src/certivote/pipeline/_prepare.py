@@ -144,7 +144,7 @@ def prepare(
     """
     stage = stage or Stage()
     voters, split = plan.voters, plan.split
-    owner, given = BaseEstimator() if owner is None else owner, y
+    owner, given, names = BaseEstimator() if owner is None else owner, y, tuple(map(str, getattr(X, "columns", ())))
     X, y = check_labelled(owner, voters, X, y)
     classes = np.unique(np.concatenate([y, np.asarray(voters.known_classes(), dtype=y.dtype)]))
     units = make_units(len(y), groups, order)
@@ -169,7 +169,7 @@ def prepare(
     for message in _worries(voters, classes, X, y, divided):
         warnings.warn(message, UserWarning, stacklevel=5)
     keys, table = row_keys(X), describe_table(owner, given, y, classes)
-    check_promises(plan.promises, classes, columns_of(X, table.columns, np.arange(len(y))))
+    check_promises(plan.promises, classes, columns_of(X, names, np.arange(len(y))))
     parts = []
     for rows, seed in zip(divided, seeds.voters.spawn(len(divided)), strict=True):
         rng = np.random.default_rng(seed)
@@ -198,7 +198,7 @@ def prepare(
                 duplicates=count_duplicates(keys, rows),
                 digests=(part_digest(keys, y, rows.certify), part_digest(keys, y, rows.train)),
                 probe=probe_rows(X, rows, entropy),
-                sight=_sight(fitted, X, table.columns, rows, labels, together, seeds),
+                sight=_sight(fitted, X, names, rows, labels, together, seeds),
                 remarks=(
                     *column_remarks(training, labels, table.columns),
                     *unit_remarks(units, rows, X, table.columns, entropy),

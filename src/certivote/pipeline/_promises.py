@@ -69,6 +69,8 @@ def columns_of(X: Any, names: Sequence[str], rows: NDArray[np.intp]) -> Columns 
 
     def values(name: str) -> list[Any]:
         known = list(names) or [str(place) for place in range(np.shape(X)[1])]
+        if known.count(name) > 1:
+            raise ValueError(f"X has {known.count(name)} columns named {name!r}: rename them, to tell which is meant.")
         if name not in known:
             raise ValueError(f"There is no column {name!r} in X; its columns are {', '.join(known[:20])}.")
         place = known.index(name)
@@ -89,6 +91,11 @@ def check_promises(promises: Sequence[Promise], classes: NDArray[Any], columns: 
 def check_sight(promises: Sequence[Promise], sights: Sequence[Sight], names: Sequence[str]) -> None:
     """Refuse promises about how sure a model is, where it does not say."""
     for promise in promises:
+        if promise.needs != "answers" and len(names) > 1:
+            raise ValueError(
+                f"{promise!r} asks how sure a model is, and what its scores mean differs among the {len(names)} models "
+                "that were given: certify one of them with it."
+            )
         for sight, name in zip(sights, names, strict=True):
             if promise.needs == "masses" and sight.masses is None:
                 raise ValueError(

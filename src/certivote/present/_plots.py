@@ -6,10 +6,11 @@ import numpy as np
 import pandas as pd
 
 from certivote.certificate import Certificate, PromiseRecord, percent_up
+from certivote.maths.rounding import all_but
 from certivote.present._breakdown import steps, vote_weights
 from certivote.present._figure_style import PALE, STYLE, mixed
 from certivote.present._plain import printable
-from certivote.present._statements import all_but, curve_points, group_blocks, limits, parameter, rate
+from certivote.present._statements import curve_points, group_blocks, limits, parameter, rate
 from certivote.present._subject import is_one_model
 from certivote.present._wording import cases
 from certivote.theory.methods import METHODS

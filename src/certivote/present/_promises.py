@@ -1,6 +1,6 @@
 """The other promises of a certificate in words, as their own rooms put them."""
 
-from certivote.certificate import Certificate, PromiseRecord, confidence, counted
+from certivote.certificate import Certificate, PromiseRecord, confidence, counted, number_up
 from certivote.present._ledger import ledger, ledger_text
 from certivote.present._plain import plain
 from certivote.promises import PROMISES
@@ -19,7 +19,7 @@ def promise_text(record: PromiseRecord) -> str:
     >>> from certivote import certify_predictions
     >>> certificate = certify_predictions(["ill", "well"] * 50, ["ill", "well"] * 50)
     >>> print(promise_text(certificate.promises[0]))
-    With 95 % confidence, all at once: errors within each class, and its false alarms.
+    With 95 % confidence, all at once: errors within each class.
       ill: errors at most 7.12 % (0 of 50)
       well: errors at most 7.12 % (0 of 50)
     """
@@ -36,9 +36,11 @@ def promise_lines(record: PromiseRecord) -> list[str]:
     """What the promise is about, and one line per statement."""
     if record.name not in PROMISES:
         return [f"a promise that this version of certivote does not know ({plain(record).name})"]
-    return _worded(record) or [
-        f"a promise whose record is not as it must be ({plain(record).name}): rely on none of it"
-    ]
+    lines = _worded(record)
+    if not lines:
+        return [f"a promise whose record is not as it must be ({plain(record).name}): rely on none of it"]
+    aside = f"{record.set_aside:,} certification rows, drawn at random, fixed this beforehand and are not counted"
+    return [*lines, aside] if record.set_aside else lines
 
 
 def _worded(record: PromiseRecord) -> list[str] | None:
@@ -59,7 +61,7 @@ def promises_note(certificate: Certificate, delta: str = "delta") -> str:
         )
     any_fails = certificate.delta + sum(record.delta for record in certificate.promises)
     each, which = (f"each of {n} promises", f"any of {n} promises") if n > 1 else ("it", "it")
-    odds = f"is at most {any_fails:.3g}" if any_fails < 1 else "is not limited"
+    odds = f"is at most {number_up(any_fails)}" if any_fails < 1 else "is not limited"
     return (
         f"{each} holds with {confidence(certificate.delta)} confidence ({delta} = {certificate.delta:g} of its own), "
         f"all of its statements at once; the probability that the bound or {which} fails {odds}"

@@ -2,13 +2,13 @@
 
 import json
 import math
-from fractions import Fraction
 from typing import Any
 
 from certivote.certificate import PromiseRecord, Statement
+from certivote.maths.rounding import all_but
 from certivote.present._plain import plain_text
 
-__all__ = ["Pair", "all_but", "curve_points", "group_blocks", "limits", "parameter", "rate"]
+__all__ = ["Pair", "curve_points", "group_blocks", "limits", "parameter", "rate"]
 
 Pair = tuple[Statement, Statement]
 """Two statements that belong together."""
@@ -19,12 +19,6 @@ def rate(entry: Statement) -> float | None:
     if not entry.n:
         return None
     return entry.risks[0] if entry.errors is None or entry.losses else entry.errors / entry.n
-
-
-def all_but(bound: float) -> float:
-    """One minus a bound, rounded down, and at least 0."""
-    rest = 1.0 - bound
-    return max(rest if Fraction(rest) <= 1 - Fraction(bound) else math.nextafter(rest, -1.0), 0.0)
 
 
 def parameter(record: PromiseRecord, name: str) -> Any:

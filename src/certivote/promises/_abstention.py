@@ -29,8 +29,18 @@ from numbers import Integral, Real
 import numpy as np
 from numpy.typing import NDArray
 
-from certivote.certificate import Fixed, PromiseRecord, Statement, counted, entities, percent_down, percent_up
+from certivote.certificate import (
+    Fixed,
+    PromiseRecord,
+    Statement,
+    counted,
+    entities,
+    number_up,
+    percent_down,
+    percent_up,
+)
 from certivote.maths.binary_kl import kl
+from certivote.maths.rounding import all_but
 from certivote.promises._base import Guide, Promise
 from certivote.promises._ledger import Ledger
 from certivote.promises._rows import Columns, PromiseRows
@@ -58,6 +68,7 @@ _COVERAGE_OF = 50
 """The sequence has 98 % of what the promise has, and the coverage the rest: what it loses by that is hardly anything,
 and what the sequence gains is answers."""
 _NEEDED = "rows needed"
+_EVERYWHERE = "everywhere"
 
 
 class Abstention(Promise):
@@ -256,13 +267,13 @@ def _rows_needed(ledger: Ledger, evidence: float) -> tuple[float, ...]:
 
 def _target_sentences(record: PromiseRecord, chosen: int) -> list[str]:
     error, unanswered = record.statements[chosen], record.statements[-1]
-    coverage, target = percent_down(1.0 - unanswered.bound), _target(record)
+    target, everything = _target(record), _where(record, error) == _EVERYWHERE
+    coverage = _coverage(record, error, unanswered)
     tests = [entry for entry in record.statements if entry.kind == error.kind]
-    of_whom = over_entities(record)
     lines = [
-        f"answers at least {coverage} of cases, and is wrong on at most {target} of those it answers{of_whom}",
+        f"answers {coverage}, and is wrong on at most {target} of those it answers{over_entities(record)}",
         f"it answers {_where(record, error)}; wrong among these: {seen(error)}",
-        f"it does not answer the others: {seen(unanswered)}",
+        *([] if everything else [f"it does not answer the others: {seen(unanswered)}"]),
     ]
     order = f"the last of {chosen + 1} that passed, of {_fixed_thresholds(record)} tested in order until one fails"
     failed = f" (the next would need a target of {percent_up(tests[-1].bound)})" if len(tests) > chosen + 1 else ""
@@ -295,8 +306,8 @@ def _curve_sentences(record: PromiseRecord) -> list[str]:
     ]
     for error, unanswered in zip(record.statements[::2], record.statements[1::2], strict=False):
         lines.append(
-            f"answering {_where(record, error)}: at least {percent_down(1.0 - unanswered.bound)} of cases, wrong on at "
-            f"most {percent_up(error.bound)} of those ({seen(error)})"
+            f"answering {_where(record, error)}: {_coverage(record, error, unanswered)}, wrong on at most "
+            f"{percent_up(error.bound)} of those ({seen(error)})"
         )
     return lines
 
@@ -309,8 +320,15 @@ def _where(record: PromiseRecord, entry: Statement) -> str:
     """Which cases are answered; the last of the thresholds is below every score."""
     last = next((fixed.numbers[-1] for fixed in record.fixed if fixed.what == "thresholds" and fixed.numbers), None)
     if entry.threshold == last:
-        return "everywhere"
-    return f"where its score is at least {entry.threshold:.6g}"
+        return _EVERYWHERE
+    return f"where its score is at least {number_up(entry.threshold or 0.0)}"
+
+
+def _coverage(record: PromiseRecord, error: Statement, unanswered: Statement) -> str:
+    """How many cases are answered: all of them, where no score is too small."""
+    if _where(record, error) == _EVERYWHERE:
+        return "all cases"
+    return f"at least {percent_down(all_but(unanswered.bound))} of cases"
 
 
 def _target(record: PromiseRecord) -> str:

@@ -69,7 +69,7 @@ class ByClass(Promise):
     @staticmethod
     def sentences(record: PromiseRecord) -> list[str]:
         alarms = {entry.label: entry for entry in record.statements if entry.kind == "false alarm"}
-        lines = [f"errors within each class, and its false alarms{over_entities(record)}"]
+        lines = [f"errors within each class{', and its false alarms' if alarms else ''}{over_entities(record)}"]
         for entry in record.statements:
             if entry.kind != "error":
                 continue

@@ -21,8 +21,8 @@ mu)) <= xi(m)``, which is true of independent losses in [0, 1] (Maurer 2004). Se
 *How the form is chosen.* By what both would give with as many rows, if costs came as they do for the vote on training
 rows out of sample. That is a function of the vote and of the training rows: for each fixed vote, the form is fixed.
 What was paid for learning depends on the certification rows and has no part in it. One level is always better by its
-exact tail; beyond 100,000 cases a record would have to hold too many losses, so there it is levels too. Without
-training rows it is levels for two different costs of rows by themselves, and bets otherwise: see
+exact tail, and more than ten never are; beyond 100,000 cases a record would have to hold too many losses, so there it
+is levels too. Without training rows it is levels for two different costs of rows by themselves, and bets otherwise: see
 ``benchmarks/costs.py`` for what either is worth.
 """
 
@@ -52,6 +52,8 @@ Array = NDArray[np.float64]
 
 _MOST_BETS = 100_000
 """Cases whose losses a record may hold one by one."""
+_MOST_LEVELS = 10
+"""Different costs up to which levels can be better."""
 _FEW, _ORDERS = 10_000, 8
 """Up to so many cases bets are rehearsed in so many orders, and in one beyond."""
 _MOST_TOLD = 6
@@ -141,7 +143,7 @@ class Costs(Promise):
         return matrix
 
     def guide(self, columns: Columns | None, trained: bool) -> Guide:
-        return "votes" if trained and len(self._levels) > 1 else "none"
+        return "votes" if trained and 1 < len(self._levels) <= _MOST_LEVELS else "none"
 
     def make(self, ledger: Ledger) -> PromiseRecord:
         rows, matrix, levels = ledger.rows, self._matrix(ledger.classes), self._levels
@@ -176,6 +178,8 @@ class Costs(Promise):
         size = len(ledger.rows.labels) if entities is None else entities.count
         if len(levels) == 1 or size > _MOST_BETS:
             return "levels"
+        if len(levels) > _MOST_LEVELS:
+            return "bets"
         if guide is None or not len(guide.labels):
             return "levels" if len(levels) == 2 and entities is None else "bets"
         theorem, setting = ledger.theorem, ledger.setting
@@ -212,7 +216,7 @@ class Costs(Promise):
             elif entry.risks:
                 largest = max((cost for fixed in record.fixed for cost in fixed.numbers), default=1.0)
                 mean = f"{largest * entry.risks[0]:.4g}"
-                lines.append(f"the mean cost seen is {mean}, with a cost in {seen(entry)}")
+                lines.append(f"the mean cost seen is {mean}, with a cost in {entry.errors or 0:,} of {entry.n:,} rows")
         return [*lines, *_told(record)]
 
 

@@ -14,18 +14,21 @@ most ``a <= p``: the one test of ``K`` fails. This test does not depend on ``t``
 :mod:`certivote.promises._ledger` asks. (It is the Beta distribution of an order statistic, known from prediction sets
 whose coverage holds given the calibration rows.)
 
+The threshold lies just below that number, and above the next smaller one, where the events of these rows are the same:
+a number that is computed again, by other instructions of a processor, may differ in its last bits, which must not
+decide.
+
 What has been shown is ``F(t) <= a``, and not that ``F(t)`` is at most the bound of the statement where that is less.
 
 *Entities: a fixed sequence.* The bound of bets does not always grow where losses do, so the argument does not apply.
-The thresholds ``0/256, 1/256, ..., 256/256`` are tested in ascending order, each at the full level, and the last before
-the first that fails is taken. *Proof.* A false claim needs that the first threshold with ``F(t) > a`` passed its test,
-which is one test of a threshold that was fixed beforehand.
+The thresholds 0 and ``((k - 1/3)/256)^2``, ``k = 1, ..., 256``, are tested in ascending order, each at the full level,
+and the last before the first that fails is taken. (Of a rare class most masses are small, so that the steps are.)
+*Proof.* A false claim needs that the first threshold with ``F(t) > a`` passed its test, which is one test of a
+threshold that was fixed beforehand.
 """
 
-import math
 from collections.abc import Callable
 from dataclasses import replace
-from fractions import Fraction
 from numbers import Real
 from typing import Any
 
@@ -35,7 +38,7 @@ from numpy.typing import NDArray
 from certivote.certificate import Fixed, PromiseRecord, Statement, counted, entities
 from certivote.promises._ledger import Ledger
 
-__all__ = ["GRID", "all_but", "checked_share", "lacking", "largest_threshold", "rows_needed"]
+__all__ = ["GRID", "checked_share", "lacking", "largest_threshold", "rows_needed"]
 
 Array = NDArray[np.float64]
 Test = Callable[[float], Statement]
@@ -43,8 +46,14 @@ Test = Callable[[float], Statement]
 
 GRID = 256
 """Steps of the thresholds that are tested one after another where rows belong to entities."""
+_BESIDE = 1 / 3
+"""By how much of a step these are off round numbers, which masses often are."""
+_BETWEEN, _ERROR = 0.499999, 1e-9
+"""A threshold is so far from one number to the next (not half-way, where those of other rows may be), or closer: by
+more than any rounding error."""
 _NEEDED = "rows needed"
-_MOST_NEEDED = 1_000_000
+_MOST_NEEDED, _MOST_BETS = 1_000_000, 10_000
+"""Rows, and entities, beyond which nobody looks."""
 
 
 def checked_share(name: str, value: Any) -> float:
@@ -52,18 +61,6 @@ def checked_share(name: str, value: Any) -> float:
     if not isinstance(value, Real) or isinstance(value, bool) or not 0.0 < float(value) < 1.0:
         raise ValueError(f"{name} must be a number between 0 and 1, such as 0.95; got {value!r:.100}.")
     return float(value)
-
-
-def all_but(share: float) -> float:
-    """One minus a share, rounded down.
-
-    Examples
-    --------
-    >>> all_but(0.75)
-    0.25
-    """
-    rest = 1.0 - share
-    return rest if Fraction(rest) + Fraction(share) <= 1 else math.nextafter(rest, 0.0)
 
 
 def largest_threshold(test: Test, candidates: Array, numbers: Array, grid: bool, most: float) -> Statement | None:
@@ -85,12 +82,15 @@ def largest_threshold(test: Test, candidates: Array, numbers: Array, grid: bool,
     if grid:
         return _last_before_failure(test, np.sort(numbers), most)
     candidates, found = np.unique(candidates), None
+    below = np.concatenate([[0.0], candidates[:-1]])
     first, end = 0, len(candidates)
     while first < end:
         middle = (first + end) // 2
         statement = test(float(candidates[middle]))
         if statement.bound <= most and (statement.errors or 0) <= most * statement.n:
-            found, first = statement, middle + 1
+            low, high = float(below[middle]), float(candidates[middle])
+            between = max(low + _BETWEEN * (high - low), high - _ERROR)
+            found, first = replace(statement, threshold=between if low < between < high else high), middle + 1
         else:
             end = middle
     return found
@@ -100,7 +100,7 @@ def _last_before_failure(test: Test, ascending: Array, most: float) -> Statement
     """The last statement of the fixed sequence before the first that fails."""
     last = None
     for step in range(GRID + 1):
-        threshold = step / GRID
+        threshold = (max(step - _BESIDE, 0.0) / GRID) ** 2
         if last is not None and last.errors == np.searchsorted(ascending, threshold):
             last = replace(last, threshold=threshold)  # the same rows have events
             continue
@@ -120,10 +120,10 @@ def rows_needed(ledger: Ledger, most: float, of: float) -> tuple[Fixed, ...]:
         zeros = (0.0,) * n if bets else ()
         return ledger.theorem.bound((0.0, *zeros), ledger.penalty, n, paid) <= most
 
-    few, many = 0, 1
-    while many < _MOST_NEEDED and not enough(many):
+    few, many, limit = 0, 1, _MOST_BETS if bets else _MOST_NEEDED
+    while many < limit and not enough(many):
         few, many = many, 2 * many
-    if many >= _MOST_NEEDED:
+    if many >= limit:
         return ()
     while many - few > 1:
         middle = (few + many) // 2
@@ -136,5 +136,5 @@ def lacking(record: PromiseRecord) -> str:
     fewest = min(record.statements, key=lambda entry: entry.size)
     units = entities(fewest.size) if any(entry.entities for entry in record.statements) else counted(fewest.size, "row")
     needed = next((int(fixed.numbers[0]) for fixed in record.fixed if fixed.what == _NEEDED and fixed.numbers), None)
-    most = f"{_MOST_NEEDED:,} or more" if needed is None else f"at least {needed:,}"
+    most = "far more" if needed is None else f"at least {needed:,}"
     return f"there are {units}, and it takes {most} if none of them goes wrong"

@@ -81,7 +81,7 @@ def flagged(certificate: Certificate, masses: ArrayLike, promise: Sensitivity | 
     Returns
     -------
     array of bool of shape (n_samples,)
-        All False if nothing could be certified.
+        All True if nothing could be certified: then none is missed.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def flagged(certificate: Certificate, masses: ArrayLike, promise: Sensitivity | 
         raise ValueError("The certificate does not say which class is flagged: it is damaged.")
     threshold = _only(record)
     if threshold is None:
-        return np.zeros(len(found), dtype=bool)
+        raise ValueError("The certificate does not say from which mass on cases are flagged: it is damaged.")
     return np.asarray(found[:, certificate.classes.index(labels[0])] >= threshold)
 
 
@@ -126,8 +126,11 @@ def prediction_sets(
     See :class:`PredictionSets`.
     """
     record, found = _record(certificate, PredictionSets, promise), _masses(certificate, masses)
-    if len(record.thresholds) not in (1, len(certificate.classes)):
-        raise ValueError(f"The certificate has {len(record.thresholds)} thresholds for sets of classes: it is damaged.")
+    if record.thresholds != tuple(entry.threshold for entry in record.statements) or len(record.thresholds) not in (
+        1,
+        len(certificate.classes),
+    ):
+        raise ValueError("The certificate has other thresholds for sets than those that were counted: it is damaged.")
     if answers is None and certificate.certified == GIVEN.name:
         raise ValueError("answers must be given for a model that need not answer with the class of largest mass.")
     said = plurality(found) if answers is None else _codes(certificate, answers, len(found))
@@ -185,7 +188,7 @@ class Decisions:
         Returns
         -------
         array of bool of shape (n_samples,)
-            All False if nothing could be certified.
+            All True if nothing could be certified: then none is missed.
         """
         masses = self._masses(X)
         return flagged(self.certificate_, masses, promise)
@@ -219,6 +222,8 @@ def _answered_from(certificate: Certificate, max_error: float | None) -> float |
     """The score from which on the vote answers; None if it never does."""
     records = _records(certificate, Abstention)
     asked = [json.loads(dict(record.parameters).get("max_error", "null")) for record in records]
+    if not all(own is None or isinstance(own, float) for own in asked):
+        raise ValueError("The certificate does not say how many answers may be wrong: it is damaged.")
     targets = [record for record, own in zip(records, asked, strict=True) if own is not None]
     if max_error is None and len(targets) == 1:
         return _only(targets[0])
@@ -252,8 +257,8 @@ def _answered_from(certificate: Certificate, max_error: float | None) -> float |
 
 def _only(record: PromiseRecord) -> float | None:
     """The threshold of a record that has one, or none."""
-    if len(record.thresholds) > 1:
-        raise ValueError(f"The certificate has {len(record.thresholds)} thresholds where it needs one: it is damaged.")
+    if len(record.thresholds) > 1 or not set(record.thresholds) <= {entry.threshold for entry in record.statements}:
+        raise ValueError("The certificate has another threshold than the one that was counted: it is damaged.")
     return record.thresholds[0] if record.thresholds else None
 
 

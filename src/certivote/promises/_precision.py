@@ -9,6 +9,7 @@ one are the imprecision of the other, so there are two statements; otherwise two
 """
 
 from certivote.certificate import PromiseRecord, percent_down, percent_up
+from certivote.maths.rounding import all_but
 from certivote.promises._base import Promise
 from certivote.promises._ledger import Ledger
 from certivote.promises._words import over_entities, seen
@@ -27,8 +28,8 @@ class Precision(Promise):
     >>> certificate = certify_predictions(["ill"] * 38 + ["well"] * 162, said, promises=[Precision()])
     >>> print(certificate.promises[1])
     With 95 % confidence, all at once: precision: how often an answer is right.
-      ill: at least 83.08 % of such answers are right (2 of 40 wrong)
-      well: at least 97.72 % of such answers are right (0 of 160 wrong)
+      ill: at least 83.08 % of such answers are right (wrong: 2 of 40)
+      well: at least 97.72 % of such answers are right (wrong: 0 of 160)
     """
 
     name = "precision"
@@ -53,8 +54,8 @@ class Precision(Promise):
         for entry in record.statements:
             if entry.kind != "imprecision":
                 continue
-            line = f"{entry.label}: at least {percent_down(1.0 - entry.bound)} of such answers are right "
-            line += f"({seen(entry)} wrong)" if entry.n else "(it was never answered)"
+            line = f"{entry.label}: at least {percent_down(all_but(entry.bound))} of such answers are right "
+            line += f"(wrong: {seen(entry)})" if entry.n else "(it was never answered)"
             if entry.label in missed:
                 other = missed[entry.label]
                 line += (

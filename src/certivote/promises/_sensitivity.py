@@ -28,9 +28,10 @@ from typing import Any
 
 import numpy as np
 
-from certivote.certificate import Fixed, PromiseRecord, Statement, class_place, percent_up
+from certivote.certificate import Fixed, PromiseRecord, Statement, class_place, number_down, percent_up
+from certivote.maths.rounding import all_but
 from certivote.promises._base import Promise
-from certivote.promises._cutoff import GRID, all_but, checked_share, lacking, largest_threshold, rows_needed
+from certivote.promises._cutoff import GRID, checked_share, lacking, largest_threshold, rows_needed
 from certivote.promises._ledger import Ledger
 from certivote.promises._rows import Columns
 from certivote.promises._words import as_asked, over_entities, seen
@@ -48,7 +49,7 @@ class Sensitivity(Promise):
 
     The threshold is the largest that can be certified. What it does is decided by :meth:`certivote.\
 CertifiedVoteClassifier.flags`, or :func:`certivote.promises.flagged`; ``predict`` stays as it is. If nothing can be
-    certified, the record says how many rows of the class would be needed, and nothing is flagged.
+    certified, the record says how many rows of the class would be needed, and every case is flagged.
 
     Parameters
     ----------
@@ -82,7 +83,7 @@ CertifiedVoteClassifier.flags`, or :func:`certivote.promises.flagged`; ``predict
     def __init__(self, at_least: float = 0.95, label: Any = None):
         self.at_least = checked_share("at_least of Sensitivity", at_least)
         plain = label.item() if isinstance(label, np.generic) else label
-        if plain is not None and not isinstance(plain, str | int | float):
+        if plain is not None and (not isinstance(plain, str | int | float) or plain != plain):
             raise ValueError(f"label of Sensitivity must be one of the two classes; got {label!r:.100}.")
         self.label = plain
 
@@ -118,7 +119,8 @@ CertifiedVoteClassifier.flags`, or :func:`certivote.promises.flagged`; ``predict
         found, fixed = largest_threshold(missed, masses[own], masses[own], grid, most), (Fixed("label", (), (label,)),)
         if found is None or found.threshold is None:
             needed = rows_needed(ledger, most, _MISSED_OF)
-            return ledger.record(self.name, [missed(0.0)], self.parameters, fixed=(*fixed, *needed))
+            # Where every case is flagged none is missed, and nothing need be shown.
+            return ledger.record(self.name, [missed(0.0)], self.parameters, fixed=(*fixed, *needed), thresholds=(0.0,))
         tests = GRID if grid else 1 + math.floor(most * found.n) if ledger.counted.method.predictor.learns else 1
         threshold, of = found.threshold, _ALARMS_OF * tests
         alarms = ledger.events("false alarm when flagged", label, ~own, masses >= threshold, of, threshold)
@@ -136,14 +138,17 @@ CertifiedVoteClassifier.flags`, or :func:`certivote.promises.flagged`; ``predict
     def sentences(record: PromiseRecord) -> list[str]:
         missed, *alarms = record.statements
         target, label = as_asked(record.value or 0.0), missed.label
-        if not record.thresholds or not alarms:
+        means = over_entities(record)
+        if record.chosen is None or not alarms:
             return [
-                f"sensitivity: nothing is flagged as {label}, since no threshold is certified{over_entities(record)}",
+                f"sensitivity: every case is flagged, since no threshold is certified to find {label}{means}",
                 f"{label}: {lacking(record)}",
             ]
+        flagged = f"a case is flagged where the mass of {label} is at least {number_down(record.thresholds[0])}"
+        if not record.thresholds[0]:
+            flagged = "every case is flagged, so that nothing is told apart"
         return [
-            f"sensitivity: a case is flagged where the mass of {label} is at least {record.thresholds[0]:.4g}"
-            f"{over_entities(record)}",
+            f"sensitivity: {flagged}{means}",
             f"{label}: at least {target} of such cases are flagged (missed: {seen(missed)})",
             f"other cases: at most {percent_up(alarms[0].bound)} of them are flagged ({seen(alarms[0])})",
         ]

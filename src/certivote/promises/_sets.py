@@ -15,9 +15,10 @@ about single classes have a part each. At ``t = 0`` every class is in every set,
 
 import numpy as np
 
-from certivote.certificate import PromiseRecord, Statement
+from certivote.certificate import PromiseRecord, Statement, number_down
+from certivote.maths.rounding import all_but
 from certivote.promises._base import Promise
-from certivote.promises._cutoff import all_but, checked_share, lacking, largest_threshold, rows_needed
+from certivote.promises._cutoff import checked_share, lacking, largest_threshold, rows_needed
 from certivote.promises._ledger import Ledger, Mask
 from certivote.promises._words import as_asked, over_entities, seen
 
@@ -114,4 +115,4 @@ CertifiedVoteClassifier.predict_sets`, or of :func:`certivote.promises.predictio
 
 
 def _threshold(entry: Statement) -> str:
-    return f"{entry.threshold or 0.0:.4g}"
+    return number_down(entry.threshold or 0.0)

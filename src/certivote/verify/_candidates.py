@@ -23,7 +23,8 @@ def check_candidates(c: Certificate, parameters: dict[str, Any] | None) -> Itera
     names = list(parameters["voters"]) if parameters else []
     found = [candidate.name for candidate in c.candidates]
     right = bool(names) and found == (names if len(names) > 1 else [])
-    yield Check("candidates", right, f"{len(found)} of {len(names)} models that were given")
+    told = "one model was given" if len(names) == 1 and not found else f"{len(found)} of {len(names)} given models"
+    yield Check("candidates", right, told)
     predictor, part = method_of(c).predictor, c.deployed_part
     if not c.candidates:
         yield Check("certified model", predictor == GIVEN, f"one was given, and {predictor} is certified")

@@ -50,7 +50,8 @@ def _checks(c: Certificate) -> Iterator[Check]:
         "deployed vote", c.deployed == best, f"its bound {own!r} is the smallest of the parts ({min(bounds)!r})"
     )
     order = c.deployed_part.renyi_order
-    yield Check("order", c.renyi_order == order, f"{c.renyi_order!r} is that of the deployed vote ({order!r})")
+    if (c.renyi_order, order) != (None, None):
+        yield Check("order", c.renyi_order == order, f"{c.renyi_order!r} is that of the deployed vote ({order!r})")
     yield Check("vacuous", c.vacuous == (c.bound >= 1.0), f"{c.vacuous} with a bound of {c.bound!r}")
     if (c.average_bound is None) == (len(c.parts) > 1):
         yield Check("average", False, f"{c.average_bound!r} with {len(c.parts)} parts")

@@ -13,7 +13,8 @@ from certivote.certificate import (
     percent_up,
     plain_percent,
 )
-from certivote.present._statements import all_but, rate
+from certivote.maths.rounding import all_but
+from certivote.present._statements import rate
 from certivote.present.report._axes import Curve
 
 __all__ = [
@@ -28,7 +29,6 @@ __all__ = [
     "at_most",
     "guide_note",
     "happened",
-    "score",
     "seen",
 ]
 
@@ -175,11 +175,6 @@ def asked(share: float) -> str:
     ('95 %', '7 %')
     """
     return f"{(100 * Decimal(repr(share))).normalize():f} %"
-
-
-def score(threshold: float) -> str:
-    """A threshold with digits enough to tell it from others."""
-    return f"{threshold:.6g}"
 
 
 def guide_note(record: PromiseRecord, what: str) -> list[str]:

@@ -1,7 +1,8 @@
 """Promises with a threshold: answering only where it is sure, finding most of a class, sets that hold the true one."""
 
-from certivote.certificate import Certificate, PromiseRecord, counted, percent_down, percent_up
-from certivote.present._statements import Pair, all_but, curve_points, parameter, rate
+from certivote.certificate import Certificate, PromiseRecord, counted, number_down, number_up, percent_down, percent_up
+from certivote.maths.rounding import all_but
+from certivote.present._statements import Pair, curve_points, parameter, rate
 from certivote.present._subject import is_given, noun
 from certivote.present.report._axes import Curve, axis
 from certivote.present.report._cards import (
@@ -14,7 +15,6 @@ from certivote.present.report._cards import (
     at_most,
     guide_note,
     happened,
-    score,
     seen,
 )
 from certivote.present.report._test_rows import TestRows
@@ -55,16 +55,16 @@ def _target(certificate: Certificate, record: PromiseRecord) -> Card:
     tiles = [
         Tile("Wrong among the answers given", "at most", asked(record.value), seen(chosen)),
         Tile("Cases that get an answer", "at least", answered.figure, answered.seen),
-        Tile("It answers where the score is", "at least", score(record.thresholds[0])),
+        Tile("It answers where the score is", "at least", number_up(record.thresholds[0])),
     ]
     if record.thresholds[0] == thresholds[-1]:
-        tiles[-1] = Tile("It answers", "", "every case")
+        tiles[1:] = [Tile("It answers", "", "every case")]
     how = (
         f"{counted(len(tested), 'threshold')} of {len(thresholds):,} were tested one after another, from the surest "
         "answers on, each with the same δ, until one failed"
     )
     if tested[-1] is not chosen:
-        at = score(tested[-1].threshold or 0.0)
+        at = number_up(tested[-1].threshold or 0.0)
         how += f": at {at} the error is only known to be at most {percent_up(min(tested[-1].bound, 1.0))}"
     notes = [f"{how}. What is promised is the target, not a smaller number."]
     return Card("abstention", title, "", words, tiles, notes=notes + guide_note(record, "Thresholds were"))
@@ -93,7 +93,7 @@ def _curve(certificate: Certificate, record: PromiseRecord) -> Card:
 
 def _choice(pairs: list[Pair], last: float) -> Choice:
     """Error against coverage, certified and seen, from the largest threshold to the last, at which all is answered."""
-    covered = [all_but(silent.bound) for _, silent in pairs]
+    covered = [1.0 if wrong.threshold == last else all_but(silent.bound) for wrong, silent in pairs]
     bounds = [min(wrong.bound, 1.0) for wrong, _ in pairs]
     top, ticks = axis(bounds)
     points = tuple(zip(covered, (bound / top for bound in bounds), strict=True))
@@ -105,7 +105,7 @@ def _choice(pairs: list[Pair], last: float) -> Choice:
     across = tuple((k / 4, f"{25 * k} %") for k in range(5))
     table = tuple(
         (
-            _ANY if wrong.threshold == last else score(wrong.threshold or 0.0),
+            _ANY if wrong.threshold == last else number_up(wrong.threshold or 0.0),
             percent_down(share),
             percent_up(bound),
             happened(silent, not_so=True),
@@ -141,7 +141,7 @@ def sensitivity(certificate: Certificate, record: PromiseRecord, test: TestRows 
     tiles = [
         Tile(f"Of the cases of '{label}', flagged", "at least", asked(record.value), found.seen),
         Tile("Of all other cases, flagged by mistake", alarm.limit, alarm.figure, alarm.seen),
-        Tile(f"It flags where the {_mass(certificate)} '{label}' is", "at least", score(record.thresholds[0])),
+        Tile(f"It flags where the {_mass(certificate)} '{label}' is", "at least", number_down(record.thresholds[0])),
     ]
     return Card("sensitivity", title, "", words, tiles, notes=guide_note(record, "The threshold was"))
 
@@ -160,11 +160,11 @@ def prediction_sets(certificate: Certificate, record: PromiseRecord, test: TestR
         from_mass = "of the weight, or more" if noun(certificate) == "vote" else "probability or more"
         tiles = [
             Tile("The true class is in the set", "at least", least, seen(entry, not_so=True)),
-            Tile("A class is in the set from", "", score(record.thresholds[0]), from_mass),
+            Tile("A class is in the set from", "", number_down(record.thresholds[0]), from_mass),
         ]
         return Card("sets", title, "", words, tiles, notes=notes)
     rows = [
-        Row(entry.label, (at_least(entry, f"; in the set from {score(threshold)} on"),))
+        Row(entry.label, (at_least(entry, f"; in the set from {number_down(threshold)} on"),))
         for entry, threshold in zip(record.statements, record.thresholds, strict=True)
     ]
     head = ("Class", "Cases of this class whose set holds it")

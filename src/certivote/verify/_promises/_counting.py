@@ -8,6 +8,7 @@ import numpy as np
 from flint import arb, ctx
 
 from certivote.certificate import Certificate, PromiseRecord, Statement
+from certivote.certificate import counted as in_number
 from certivote.verify._account import as_part
 from certivote.verify._ball_maths import BITS
 from certivote.verify._check import Check, trusted
@@ -25,8 +26,8 @@ _SET_ASIDE = 0.2
 _STREAM = 6
 """Which of the streams of the seed sets rows aside and puts the others in their order, of so many and one more."""
 _LACKS = {
-    "masses": "what stands behind each class is not known: give the model that has predict_proba, and X",
-    "scores": "how sure each answer is is not known: give scores=, or the model that has predict_proba, and X",
+    "masses": "what stands behind each class is not known: give X and the model that has predict_proba",
+    "scores": "how sure the answers are is not known: give scores=, or X and the model that has predict_proba",
     "columns": "columns are not known: give X or table= with their names",
 }
 FIELDS = ("statements[].n", "statements[].errors", "statements[].risks", "statements[].losses", "statements[].entities")
@@ -165,7 +166,7 @@ def _recount(c: Certificate, promise: PromiseRecord, rule: Rule, rows: PromiseRo
         yield Check(f"{where}, counted", False, problem)
     if problems:
         return
-    told = f"{len(found)} statements on {n:,} rows: rows and events as recorded"
+    told = f"{in_number(len(found), 'statement')} on {n:,} rows: rows and events as recorded"
     yield Check(f"{where}, counted", True, told)
     for what, passed, detail in rule.chosen_well(c, promise, asked, rows):
         yield Check(f"{where}, {what} counted", passed, detail)

@@ -8,7 +8,7 @@ from typing import Any
 
 from flint import arb, fmpq
 
-from certivote.certificate import Certificate, PartRecord, PromiseRecord, Statement
+from certivote.certificate import Certificate, PartRecord, PromiseRecord, Statement, counted
 from certivote.verify._account import as_part, check_account, check_delta
 from certivote.verify._check import Check
 from certivote.verify._methods import method_of, n_candidates
@@ -75,7 +75,7 @@ def _check_promise(c: Certificate, promise: PromiseRecord, rule: Rule, where: st
     found = [(entry.kind, entry.label, entry.threshold) for entry in promise.statements]
     right = found == [(each.kind, each.label, each.threshold) for each in wanted]
     kinds = " and ".join(dict.fromkeys(each.kind for each in wanted))
-    yield Check(where, right, f"{len(found)} statements, {len(wanted)} to be made: {kinds}")
+    yield Check(where, right, f"{counted(len(found), 'statement')}, {len(wanted)} to be made: {kinds}")
     if not right or not found:
         return
     yield _check_ledger(c, promise, [each.of for each in wanted], where, cost)
@@ -130,7 +130,7 @@ def _check_ledger(c: Certificate, promise: PromiseRecord, parts: list[Fraction],
     each = f"{shares[0]:.4g}" + (f" to {shares[-1]:.4g}" if len(shares) > 1 else " each")
     # Deltas that are none would give no logarithm.
     lost = f": as if {_rows_lost(c, shares[0], cost)} of the rows were missing" if right else ""
-    told = f"{promise.delta:.6g} of {c.delta:.6g}, {len(promise.statements)} statements have {each}{lost}"
+    told = f"{promise.delta:.6g} of {c.delta:.6g}, {counted(len(promise.statements), 'statement')} with {each}{lost}"
     return Check(f"{where}, delta", right, told)
 
 

@@ -28,7 +28,9 @@ from certivote.verify._theorems import bound_holds, learned
 __all__ = ["PredictionSets", "Sensitivity"]
 
 _STEPS = 256
-"""With entities, thresholds are multiples of one over this."""
+"""With entities, thresholds are 0 and the squares of (k - 1/3) over this."""
+_BETWEEN, _BELOW = 0.499999, 1e-9
+"""Otherwise they lie so far from one mass of a row to the next, or so little below it."""
 _SECOND = (("0", "1"), ("False", "True"), ("-1", "1"), ("0.0", "1.0"), ("-1.0", "1.0"))
 """Classes of which the second is what is looked for."""
 _MISSED, _ALARM, _LEFT_OUT = "missed", "false alarm when flagged", "left out"
@@ -57,7 +59,12 @@ def _on_grid(c: Certificate, threshold: float | None) -> bool:
     """Whether this may be a threshold: a sum of weights, and with entities one of the grid."""
     if threshold is None or not 0.0 <= threshold <= 1.0 + _CLOSE:
         return False
-    return not c.groups or (threshold <= 1.0 and (_STEPS * threshold).is_integer())
+    return not c.groups or any(threshold == _step(step) for step in range(_STEPS + 1))
+
+
+def _step(step: int) -> float:
+    """A threshold of the fixed sequence."""
+    return (max(step - 1 / 3, 0.0) / _STEPS) ** 2
 
 
 def _is_needed(c: Certificate, entry: Statement, least: float, fixed: tuple[Fixed, ...]) -> bool:
@@ -135,7 +142,7 @@ class Sensitivity(Rule):
         self, c: Certificate, promise: PromiseRecord, asked: dict[str, Any]
     ) -> tuple[int | None, tuple[float, ...], float | None]:
         if not promise.statements or not _meets(promise.statements[0], asked["at_least"]):
-            return None, (), None
+            return None, (0.0,), None
         return 0, (promise.statements[0].threshold or 0.0,), asked["at_least"]
 
     def agreements(self, c: Certificate, promise: PromiseRecord, asked: dict[str, Any]) -> Iterator[Agreement]:
@@ -173,7 +180,7 @@ class Sensitivity(Rule):
         true, mass = rows.labels == code, rows.masses[:, code]
         entry = promise.statements[0]
         yield _is_largest(
-            c, entry, asked["at_least"], mass[true], lambda t: Counted(true, mass < t), rows, bool(promise.thresholds)
+            c, entry, asked["at_least"], mass[true], lambda t: Counted(true, mass < t), rows, promise.chosen is not None
         )
 
 
@@ -274,8 +281,12 @@ def _is_largest(
     """
     threshold, most = entry.threshold or 0.0, _allowed(least)
     where = f"threshold of {entry.label:.80}" if entry.label else "threshold"
-    if chosen and threshold and not c.groups and not np.any(np.abs(masses - threshold) <= _CLOSE):
-        return where, False, f"{threshold!r} is no mass of these rows"
+    known = np.unique(masses)
+    own = int(np.searchsorted(known, threshold - _CLOSE))
+    if chosen and threshold and not c.groups:
+        high, low = known[own] if own < len(known) else math.inf, known[own - 1] if own else 0.0
+        if min(abs(max(low + _BETWEEN * (high - low), high - _BELOW) - threshold), abs(high - threshold)) > _CLOSE:
+            return where, False, f"{threshold!r} is not where it must be between two masses of these rows"
 
     def met(at: float, target: arb) -> bool:
         counted = count(at)
@@ -283,15 +294,17 @@ def _is_largest(
         return bool(few) and rows.holds(counted, entry, target)
 
     if c.groups:
-        steps = range(int(_STEPS * threshold) + 1) if chosen else ()
+        steps = range(round(_STEPS * math.sqrt(threshold) + 1 / 3) + 1 if threshold else 1) if chosen else ()
         seen: dict[int, bool] = {}
         for step in steps:
-            events = int(np.count_nonzero(count(step / _STEPS).event))
-            seen.setdefault(events, events in seen or met(step / _STEPS, arb(most)))
+            events = int(np.count_nonzero(count(_step(step)).event))
+            seen.setdefault(events, events in seen or met(_step(step), arb(most)))
         if not all(seen.values()):
             return where, False, f"a threshold before {threshold!r} does not meet the target"
-        above = [threshold + 1 / _STEPS if chosen else 0.0]
+        above = [_step(len(steps))]
     else:
-        above = np.unique(masses[masses > threshold + _CLOSE] if chosen else masses)[:1].tolist()
+        above = known[known > (known[own] if own < len(known) else 1.0) + _CLOSE if chosen else known >= 0.0][
+            :1
+        ].tolist()
     more = [at for at in above if at <= 1.0 + _CLOSE and met(at, arb(most) * (1 - SLACK))]
     return where, not more, f"{threshold!r}, " + (f"but {more[0]!r} meets it too" if more else "the last to meet it")
