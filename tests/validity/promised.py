@@ -224,9 +224,14 @@ class Model:
         return self.said.masses[np.asarray(X)[:, 0].astype(int)]
 
 
+def names_for(where, models):
+    """Promises that can be made about so many given models: how sure they are means something for one only."""
+    return [name for name, each in PROMISED[where].items() if models == 1 or each.needs == "answers"]
+
+
 def given(where, n, models=1, together=False):
     """``certify`` with one model, or with several of which the best is kept."""
-    promises = list(PROMISED[where].values())
+    promises = [PROMISED[where][name] for name in names_for(where, models)]
 
     def trial(rng):
         world = promised_world(where)
@@ -339,7 +344,7 @@ def fitted_cases():
 def given_cases():
     for where, n, models, runs in ((NOISE, 60, 1, 1000), (FATE, 40, 1, 1000), (KNOWING, 150, 3, 100)):
         words = "one given model" if models == 1 else f"the best of {models} given models and their vote"
-        yield Case(rows_of("certify", words, where, n), runs, given(where, n, models))
+        yield Case(rows_of("certify", words, where, n, names_for(where, models)), runs, given(where, n, models))
     yield Case(rows_of("certify", "one given model", NOISE, 60, ALL_AT_ONCE), 600, given(NOISE, 60, together=True))
     trial, names = scored(NOISE, 60)
     yield Case(rows_of("certify", "answers with scores", NOISE, 60, names), 1000, trial)

@@ -94,7 +94,8 @@ def _how_it_came_about(c: Certificate) -> str:
         )
     elif c.order:
         what = "rows are independent draws from the population of their time"
-    tried = "models" if is_given(c) else "seeds, parameters"
+    asked = len(c.promises) > 1
+    tried = ("models, seeds, promises" if asked else "models") if is_given(c) else "seeds, parameters"
     made = "certifying" if is_given(c) else "fitting"
     return (
         f"no audit can show that the {what}, that none was dropped or added before {made}, and that no other {tried} "
@@ -257,7 +258,8 @@ def _of_given_models(c: Certificate, seen: Seen) -> Iterator[_Row]:
     names = ("candidates[].name", "provenance.parameters")
     why = "they are whatever somebody called them; a dictionary of models or answers shows them"
     yield _Row("names of the models", Level.MODEL if seen.called else Level.NEVER, why, names)
-    why = "it says when, under which libraries, from which file and with which seed; the bound does not rest on it"
+    rests = "only rows that are set aside rest on the seed" if len(c.promises) > 1 else "the bound does not rest on it"
+    why = f"it says when, under which libraries, from which file and with which seed; {rests}"
     compared = {"source_digest": seen.file, "target": seen.target}
     rest = ["created", "versions", "source", "entropy", *(name for name, shown in compared.items() if not shown)]
     yield _Row("provenance", Level.NEVER, why, ("library_version", *(f"provenance.{name}" for name in rest)))
