@@ -324,3 +324,18 @@ def test_what_cannot_be_drawn_is_named():
         plot_decisions(only, "precision")
     with pytest.raises(TypeError, match="a certificate or a classifier that was fitted"):
         plot_decisions(several([0.1]))
+
+
+def test_a_threshold_that_flags_every_case_says_so():
+    made = decided()
+    sensible = record(made, "sensitivity")
+    always = tuple(
+        replace(each, thresholds=(0.0,), statements=tuple(replace(entry, threshold=0.0) for entry in each.statements))
+        if each is sensible
+        else each
+        for each in made.promises
+    )
+    before, page = (page_words(each)[0] for each in (made, replace(made, promises=always)))
+    assert "It flags every case" not in before
+    assert "It flags every case" in page
+    assert "every case is flagged, so that nothing is told apart" in page

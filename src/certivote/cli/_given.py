@@ -14,6 +14,7 @@ import numpy as np
 from certivote.certificate import Certificate, used_rows
 from certivote.cli._shared import fail
 from certivote.io import Table, TableError, TableFile, column_names, read_predictions, same_labels
+from certivote.promises import Abstention, Subgroups
 
 __all__ = [
     "GivenModels",
@@ -115,7 +116,7 @@ def rows_of_answers(
 
 def columns_of_groups(certificate: Certificate) -> list[str]:
     """The columns by which promises make groups."""
-    made = [each for each in certificate.promises if each.name == "subgroups"]
+    made = [each for each in certificate.promises if each.name == Subgroups.name]
     return list(dict.fromkeys(fixed.what for each in made for fixed in each.fixed))
 
 
@@ -179,7 +180,7 @@ def verify_command(certificate: Certificate, name: str, score: str | None = None
         words += ["--model", given.names[0]]
     elif certificate.provenance.source:
         words += [word for model in given.names for word in ("--predicted", model)]
-    if given.only_answers and any(promise.name == "abstention" for promise in certificate.promises):
+    if given.only_answers and any(promise.name == Abstention.name for promise in certificate.promises):
         score = score or "SCORE"
     for option, column in (("--group", certificate.groups), ("--time", certificate.order), ("--score", score)):
         words += [option, column] if column else []

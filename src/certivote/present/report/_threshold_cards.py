@@ -143,6 +143,8 @@ def sensitivity(certificate: Certificate, record: PromiseRecord, test: TestRows 
         Tile("Of all other cases, flagged by mistake", alarm.limit, alarm.figure, alarm.seen),
         Tile(f"It flags where the {_mass(certificate)} '{label}' is", "at least", number_down(record.thresholds[0])),
     ]
+    if not record.thresholds[0]:
+        tiles[-1] = Tile("It flags", "", "every case")
     return Card("sensitivity", title, "", words, tiles, notes=guide_note(record, "The threshold was"))
 
 
