@@ -17,6 +17,7 @@ from certivote.theory.predictors import PREDICTORS
 
 ROOMS = [
     "_version",
+    "_late",
     "maths",
     "votes",
     "voters",
@@ -36,6 +37,8 @@ ROOMS = [
 """A room imports only from rooms above it in this list."""
 UPWARD = {("certificate/_certificate.py", "present"), ("certificate/_promises.py", "present")}
 """But for these: the methods of a certificate that show it ask the room of views, when they are called."""
+SHARED = [["_version", "__version__"], ["_late", "late_names"]]
+"""The two private names that every room may import."""
 ALONE = {"verify": {"certificate"}}
 """Rooms that import from these and no others, whatever is above them."""
 
@@ -144,15 +147,15 @@ def test_nobody_looks_into_another_room(foreign):
         (name, ".".join(path))
         for name, imports in foreign.items()
         for path, _ in imports
-        if path != ["_version", "__version__"] and any(part.startswith("_") for part in path)
+        if path not in SHARED and any(part.startswith("_") for part in path)
     }
     assert private == set()
 
 
 def test_the_package_itself_offers_what_rooms_offer():
-    """Its own imports are public names of rooms, but for the version."""
+    """Its own imports are public names of rooms, but for what all rooms share."""
     for path, _ in imports_of(TREES["__init__.py"]):
-        assert path == ["_version", "__version__"] or not any(part.startswith("_") for part in path), path
+        assert path in SHARED or not any(part.startswith("_") for part in path), path
 
 
 @pytest.mark.parametrize("room", ROOMS_WITH_FILES)
@@ -166,9 +169,44 @@ def test_what_a_room_imports_is_offered(foreign):
     """It is a public module of another room, or in the ``__all__`` of one."""
     for name, imports in foreign.items():
         for path, _ in imports:
-            module = importlib.import_module(".".join(["certivote", *path[:-1]]))
+            module = __import__(".".join(["certivote", *path[:-1]]), fromlist=[path[-1]])
             is_module = inspect.ismodule(getattr(module, path[-1]))
             assert path[0] == "_version" or is_module or path[-1] in module.__all__, f"{name} imports {path}"
+
+
+# Packages import some names when they are first asked for; type checkers and these tests see them as plain imports.
+
+LATE = [name for name in FILES if "late_names(" in FILES[name].read_text(encoding="utf-8") and name != "_late.py"]
+
+
+def late_of(name):
+    """The package of an ``__init__.py``, the imports that it makes for type checkers, and those it makes late."""
+    package = ".".join(["certivote", *name.split("/")[:-1]])
+    (choice,) = [node for node in TREES[name].body if isinstance(node, ast.If)]
+    assert ast.unparse(choice.test) == "TYPE_CHECKING"
+    typed = {(node.module, alias.name) for node in choice.body for alias in node.names}
+    modules = ast.literal_eval(choice.orelse[0].value.args[1])
+    return package, typed, {(f"{package}.{module}", found) for module, names in modules.items() for found in names}
+
+
+@pytest.mark.parametrize("name", LATE)
+def test_names_that_are_imported_late_are_those_that_type_checkers_see(name):
+    package, typed, late = late_of(name)
+    modules = {found for module, found in typed if module == package}
+    assert {(module, found) for module, found in typed if module != package} == late
+    offered = importlib.import_module(package)
+    for module, found in late:
+        assert getattr(offered, found) is getattr(importlib.import_module(module), found)
+    for module in modules:
+        assert getattr(offered, module) is importlib.import_module(f"{package}.{module}")
+    assert set(offered.__all__) <= set(dir(offered))
+    assert {found for _, found in typed} <= set(offered.__all__)
+    with pytest.raises(AttributeError, match=f"module '{package}' has no attribute 'nonsense'"):
+        getattr(offered, "non" + "sense")
+
+
+def test_some_packages_import_names_late():
+    assert set(LATE) == {"__init__.py", "io/__init__.py", "present/__init__.py", "voters/__init__.py"}
 
 
 def test_files_stay_short():

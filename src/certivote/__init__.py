@@ -4,13 +4,30 @@ Learns an ensemble by minimising a PAC-Bayesian bound and returns one determinis
 bound on its error that holds with probability at least ``1 - delta``.
 """
 
-from certivote import voters
+from typing import TYPE_CHECKING
+
+from certivote._late import late_names
 from certivote._version import __version__
 from certivote.certificate import Certificate
-from certivote.estimator import CertifiedVoteClassifier, load
-from certivote.pipeline import certify, certify_predictions, compare
-from certivote.present import plot_certificate, plot_comparison, plot_decisions, plot_weights
-from certivote.verify import verify
+from certivote.verify import verify  # at once: this is the function, whoever imports the room of that name later
+
+if TYPE_CHECKING:
+    from certivote import voters
+    from certivote.estimator import CertifiedVoteClassifier, load
+    from certivote.pipeline import certify, certify_predictions, compare
+    from certivote.present import plot_certificate, plot_comparison, plot_decisions, plot_weights
+else:
+    __getattr__, __dir__ = late_names(
+        __name__,
+        {
+            "estimator": ["CertifiedVoteClassifier", "load"],
+            "io": [],
+            "pipeline": ["certify", "certify_predictions", "compare"],
+            "present": ["plot_certificate", "plot_comparison", "plot_decisions", "plot_weights"],
+            "promises": [],
+            "voters": [],
+        },
+    )
 
 __all__ = [
     "Certificate",

@@ -19,7 +19,7 @@ pytest.importorskip("filelock", reason="reproduce needs filelock: install certiv
 pytest.importorskip("matplotlib", reason="reproduce needs matplotlib: install certivote[reproduce]")
 
 from certivote import experiments
-from certivote.cli import app
+from certivote.cli import _run_bar, app
 from certivote.datasets import DATASETS, _fetch
 from certivote.experiments import PAPER_METHODS, RunStore, Unit, plan_units
 
@@ -204,11 +204,11 @@ def test_progress_with_time_left_on_a_terminal_only(monkeypatch):
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "120")
     now = [0.0]
-    monkeypatch.setattr(verb, "Progress", partial(verb.Progress, get_time=lambda: now[0]))
+    monkeypatch.setattr(_run_bar, "Progress", partial(_run_bar.Progress, get_time=lambda: now[0]))
     quiet, hushed, terminal = io.StringIO(), Terminal(), Terminal()
     for stream in (quiet, hushed, terminal):
         monkeypatch.setattr(sys, "stderr", stream)
-        with verb._progress(units, stream is hushed) as done:
+        with _run_bar.run_bar(units, stream is hushed) as done:
             done(units[0], 0)  # done before: three are left
             now[0] += 100
             done(units[1], 7)

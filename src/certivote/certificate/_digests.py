@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 __all__ = ["part_digest", "row_keys", "rows_digest"]
 
@@ -33,8 +33,8 @@ def row_keys(X: Any) -> list[bytes]:
     are stored: dates have the same keys in nanoseconds as in other units, and in whichever time zone. Text that was
     read from one file and numbers from another, such as a CSV and a parquet file of the same table, have other keys.
     """
-    if sparse.issparse(X):
-        matrix = sparse.csr_array(X)
+    if scipy.sparse.issparse(X):
+        matrix = scipy.sparse.csr_array(X)
         matrix.sum_duplicates()
         # Column numbers of as few bytes as the width allows: scipy takes more or fewer from version to version.
         columns = matrix.indices.astype(np.int32 if matrix.shape[1] <= 1 << 31 else np.int64)

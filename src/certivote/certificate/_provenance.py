@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from sklearn import config_context
 
 __all__ = ["Provenance", "recorded_parameters"]
 
@@ -105,6 +104,8 @@ def _plain(value: Any) -> Any:
 
 def _description(value: Any) -> str:
     """What Python shows of an object, on one line, whole and without its address in memory."""
+    from sklearn import config_context
+
     with config_context(print_changed_only=True):
         # scikit-learn's own shortens what is long, by an argument that it has for this purpose.
         shown = value.__repr__(N_CHAR_MAX=_LONGEST) if hasattr(value, "get_params") else repr(value)

@@ -5,7 +5,6 @@ from datetime import date
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 __all__ = ["class_place", "missing_places", "names_of"]
 
@@ -18,6 +17,8 @@ def missing_places(values: list[Any]) -> list[int]:
     >>> missing_places(["f", None, 1.5, float("nan")])
     [1, 3]
     """
+    import pandas as pd
+
     return np.flatnonzero(pd.isna(pd.Series(values, dtype=object))).tolist()
 
 
@@ -26,6 +27,7 @@ def names_of(values: list[Any]) -> list[str]:
 
     Examples
     --------
+    >>> import pandas as pd
     >>> names_of([7, 7.0, "7", float("inf"), pd.Timestamp("2026-01-31")])
     ['7', '7', '7', 'inf', '2026-01-31T00:00:00']
     """

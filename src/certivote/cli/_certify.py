@@ -21,6 +21,7 @@ from certivote.cli._inputs import (
     Trust,
     Truth,
     check_group_or_time,
+    load_model,
     on_table,
     rows_for,
     table_file,
@@ -44,10 +45,7 @@ from certivote.cli._promises import (
 )
 from certivote.cli._shared import AsJson, Delta, Quiet, Seed, fail, say
 from certivote.cli._unread import UnreadValues
-from certivote.estimator import load
 from certivote.io import Table, TableFile, read_alike, read_predictions
-from certivote.pipeline import certify as certify_models
-from certivote.pipeline import certify_predictions
 from certivote.promises import Promise
 
 __all__ = ["certify"]
@@ -158,7 +156,7 @@ def certify(
                 lambda read: _of_answers(read, other, promises, settings),
             )
         else:
-            classifier = load(model, trusted=trust or ())
+            classifier = load_model(model, trust)
             known = getattr(classifier, "feature_names_in_", [])
             check_classes(promises, classifier.classes_)
             _check_read(needed, list(known), f"is no column that {model.name} reads")
@@ -221,6 +219,9 @@ def _check_read(needed: Sequence[str], known: Sequence[str], why: str) -> None:
 def _of_answers(
     read: Table, training: TableFile | None, promises: Mapping[str, Promise], settings: dict[str, Any]
 ) -> Certificate:
+    from certivote.pipeline import certify as certify_models
+    from certivote.pipeline import certify_predictions
+
     check_classes(promises, chain(read.y, *read.predicted.values()))
     units = {"groups": read.groups, "order": read.order}
     if training is None:
@@ -239,6 +240,8 @@ def _of_model(
     quiet: bool,
     settings: dict[str, Any],
 ) -> Certificate:
+    from certivote.pipeline import certify as certify_models
+
     unread = UnreadValues(classifier)
     unread.look_at(read.X)
     if not quiet:

@@ -22,18 +22,17 @@ from certivote.cli._outputs import check_files
 from certivote.cli._shared import (
     AsJson,
     ComparedPrior,
+    ComparedSplit,
     ComparedVoters,
     Delta,
     Family,
     Loss,
     Seed,
     Solver,
-    Split,
     name_option,
     table_voters,
 )
 from certivote.io import read_table
-from certivote.pipeline import compare as compare_methods
 from certivote.present import comparison_text
 from certivote.theory.methods import METHODS
 
@@ -62,7 +61,7 @@ def compare(
         typer.Option("--joint", help="Divide delta among the methods, so that the best certificate may be picked."),
     ] = False,
     voters: ComparedVoters = "auto",
-    split: Split = "single",
+    split: ComparedSplit = "single",
     loss: Loss = "plurality",
     delta: Delta = 0.05,
     family: Family = "dirichlet",
@@ -78,6 +77,8 @@ def compare(
     file = table_file(data, sep, decimal, encoding)
     check_group_or_time(group, time)
     check_files({"DATA": data}, {})
+    from certivote.pipeline import compare as compare_methods
+
     parameters: dict[str, Any] = {
         "voters": table_voters(voters, "dis-r"),
         "split": split,

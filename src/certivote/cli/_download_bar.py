@@ -3,11 +3,12 @@
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-
-from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
+from typing import TYPE_CHECKING
 
 from certivote.datasets import ProgressBar
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 __all__ = ["download_bar"]
 
@@ -18,6 +19,9 @@ def download_bar(description: str) -> Iterator[ProgressBar | None]:
     if not sys.stderr.isatty():
         yield None
         return
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
+
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
         yield _Bar(shown, description)
@@ -26,7 +30,7 @@ def download_bar(description: str) -> Iterator[ProgressBar | None]:
 class _Bar:
     """A bar that begins anew with every file, which announces itself by its total."""
 
-    def __init__(self, shown: Progress, description: str) -> None:
+    def __init__(self, shown: "Progress", description: str) -> None:
         self._shown = shown
         self._description = description
         self._task = shown.add_task(description, total=None)

@@ -51,7 +51,6 @@ from certivote.cli._shared import (
     fail,
     table_voters,
 )
-from certivote.estimator import CertifiedVoteClassifier
 from certivote.io import Table, read_table
 from certivote.promises import Promise
 
@@ -71,7 +70,7 @@ def fit(
     model: Annotated[Path | None, typer.Option(help="Where to write the classifier with its certificate.")] = None,
     method: MethodName = "auto",
     voters: Voters = "auto",
-    split: Split = "single",
+    split: Split = "auto",
     loss: Loss = "plurality",
     delta: Delta = 0.05,
     family: Family = "dirichlet",
@@ -157,7 +156,9 @@ def fit(
     show_certificate(clf.certificate_, as_json, quiet, {"Certificate": out, "Classifier": model})
 
 
-def _fitted(read: Table, promises: Mapping[str, Promise], parameters: dict[str, Any]) -> CertifiedVoteClassifier:
+def _fitted(read: Table, promises: Mapping[str, Promise], parameters: dict[str, Any]) -> Any:
+    from certivote.estimator import CertifiedVoteClassifier
+
     check_classes(promises, read.y)
     return CertifiedVoteClassifier(**parameters).fit(read.X, read.y, groups=read.groups, order=read.order)
 

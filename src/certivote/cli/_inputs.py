@@ -4,17 +4,15 @@ import io
 import warnings
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from joblib import parallel_config
 
 from certivote.certificate import Certificate
 from certivote.cli._shared import complain, fail
-from certivote.estimator import load
 from certivote.io import (
     Table,
     TableError,
@@ -47,9 +45,11 @@ __all__ = [
     "Training",
     "Trust",
     "Truth",
+    "all_processors",
     "check_group_or_time",
     "check_has_data",
     "complete_column",
+    "load_model",
     "on_table",
     "read_certificate",
     "rows_for",
@@ -214,13 +214,20 @@ def on_table(file: TableFile, quiet: bool, read: Callable[[], Table], work: Call
     Bad data and bad parameters end in one line; warnings are shown as lines too.
     """
     try:
-        with warnings_as_lines(quiet), parallel_config("threading", n_jobs=-1):
+        with warnings_as_lines(quiet), all_processors():
             table = read()
             return work(table), table.digest
     except TableError as error:
         fail(str(error))
     except ValueError as error:
         fail(f"{file}: {error}")
+
+
+def all_processors() -> AbstractContextManager[Any]:
+    """What is done in this block may use all processors."""
+    from joblib import parallel_config
+
+    return parallel_config("threading", n_jobs=-1)
 
 
 @contextmanager
@@ -234,10 +241,17 @@ def warnings_as_lines(quiet: bool) -> Iterator[None]:
             complain(f"warning: {message}")
 
 
+def load_model(path: Path, trusted: Sequence[str] | None) -> Any:
+    """The classifier in a file."""
+    from certivote.estimator import load
+
+    return load(path, trusted=trusted or ())
+
+
 def read_certificate(path: Path, trusted: Sequence[str] | None) -> tuple[Certificate, Any]:
     """The certificate in a file, and the model that comes with it, or None."""
     if path.is_file() and zipfile.is_zipfile(path):
-        model = load(path, trusted=trusted or ())
+        model = load_model(path, trusted)
         return model.certificate_, model
     if str(path) == "-":
         content = read_standard_input()

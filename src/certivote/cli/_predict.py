@@ -8,11 +8,10 @@ import numpy as np
 import typer
 
 from certivote.cli._decisions import Column, decisions
-from certivote.cli._inputs import DecimalMark, Encoding, Separator, Trust, table_file, warnings_as_lines
+from certivote.cli._inputs import DecimalMark, Encoding, Separator, Trust, load_model, table_file, warnings_as_lines
 from certivote.cli._outputs import check_files, is_standard_output, print_result, writing
 from certivote.cli._shared import Quiet, complain, fail, share
 from certivote.cli._unread import UnreadValues, column_encoder
-from certivote.estimator import load
 from certivote.io import (
     TableError,
     TableFile,
@@ -23,7 +22,6 @@ from certivote.io import (
     readable_columns,
     stream_text,
 )
-from certivote.pipeline import progress
 from certivote.voters.text_columns import as_number, coded
 from certivote.votes import plurality
 
@@ -85,7 +83,7 @@ def predict(
         fail(f"--out: the answers are written as plain CSV, so {out.name} would have a misleading name.")
     try:
         with warnings_as_lines(quiet):
-            classifier = load(model, trusted=trust or ())
+            classifier = load_model(model, trust)
             if classifier.hyper_posterior_ is not None:
                 fail(
                     f"{model}: {classifier.certificate_.method} certifies a random vote, which answers anew in every "
@@ -117,6 +115,8 @@ def _check_all(classifier: Any, file: TableFile) -> None:
 
 
 def _write(answers: Iterable[str], out: Path | None, quiet: bool) -> None:
+    from certivote.pipeline import progress
+
     if out is not None and not is_standard_output(out):
         with writing("--out", out), progress(not quiet) as stage, atomic_file(out) as written:
             tick = stage.begin(f"labelling, {_CHUNK:,} rows per step")

@@ -1,34 +1,18 @@
 """``certivote reproduce``: the paper's experiments, tables and figures."""
 
 import importlib.util
-import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import BrokenExecutor
-from contextlib import contextmanager, nullcontext
-from datetime import timedelta
+from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    Progress,
-    ProgressColumn,
-    Task,
-    TaskProgressColumn,
-    TextColumn,
-    TimeElapsedColumn,
-)
-from rich.text import Text
 
 from certivote.cli._download_bar import download_bar
 from certivote.cli._outputs import check_folder
 from certivote.cli._shared import DataFolder, Quiet, check_dataset, complain, fail, quieten_pooch, say, suggestion
 from certivote.datasets import DATASETS, DatasetUnavailable, fetch, locate
-
-if TYPE_CHECKING:
-    from certivote.experiments import Unit
 
 __all__ = ["reproduce"]
 
@@ -83,6 +67,7 @@ def reproduce(
         if importlib.util.find_spec(package) is None:
             fail(f"reproduce needs the package {package}: install certivote[reproduce].")
     from certivote import experiments
+    from certivote.cli._run_bar import run_bar
 
     _check("--protocol", protocol, experiments.PROTOCOLS)
     _check("--method", method, experiments.PAPER_METHODS)
@@ -93,7 +78,7 @@ def reproduce(
         if not tables:
             names = _available(dataset, data, quiet)
             units = experiments.plan_units(protocol or ["fast"], names, repeats, seed)
-            with _progress(units, quiet) as done:
+            with run_bar(units, quiet) as done:
                 missing = experiments.reproduce(
                     units,
                     method or experiments.PAPER_METHODS,
@@ -147,35 +132,3 @@ def _available(chosen: Sequence[str] | None, data: Path | None, quiet: bool) -> 
     if not found:
         fail("none of the datasets is available.")
     return found
-
-
-@contextmanager
-def _progress(units: Sequence["Unit"], quiet: bool) -> Iterator[Callable[["Unit", int], None]]:
-    """A bar with the time left on a terminal, weighted by the rows of each unit; nothing elsewhere."""
-    if quiet or not sys.stderr.isatty():
-        yield lambda unit, runs: None
-        return
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn(), _TimeLeft())
-    with Progress(*columns, console=Console(stderr=True)) as bar:
-        total = sum(DATASETS[unit.dataset].shape[0] for unit in units)
-        whole = bar.add_task(f"{len(units)} splits", total=total, end=None)
-
-        def done(unit: "Unit", runs: int) -> None:
-            task, rows = bar.tasks[0], DATASETS[unit.dataset].shape[0]
-            if runs:
-                bar.update(whole, advance=rows, description=f"{unit.dataset}, seed {unit.seed} done")
-            else:  # done before: it must not count as speed
-                bar.update(whole, total=(task.total or 0) - rows)
-            if task.completed:
-                bar.update(whole, end=task.get_time() + (task.elapsed or 0) * (task.remaining or 0) / task.completed)
-
-        yield done
-
-
-class _TimeLeft(ProgressColumn):
-    """The time left by the mean speed since the start, counting down from one finished unit to the next."""
-
-    def render(self, task: Task) -> Text:
-        end = task.fields["end"]
-        left = "-:--:--" if end is None else str(timedelta(seconds=max(0, round(end - task.get_time()))))
-        return Text(f"{left} left", style="progress.remaining")

@@ -7,20 +7,23 @@ import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import typer
 
 from certivote.datasets import DATASETS
-from certivote.pipeline import usual_voters
 from certivote.present import plain_text
 from certivote.theory.families import FAMILIES
 from certivote.theory.methods import METHODS
-from certivote.voters import VOTERS, ColumnEncoder, Preprocessed
+from certivote.voters import VOTERS
+
+if TYPE_CHECKING:
+    from certivote.voters import Preprocessed
 
 __all__ = [
     "AsJson",
     "ComparedPrior",
+    "ComparedSplit",
     "ComparedVoters",
     "DataFolder",
     "Delta",
@@ -104,6 +107,16 @@ def _prior_option(automatic: str) -> Any:
     )
 
 
+def _split_option(*names: str, automatic: str = "") -> Any:
+    names = (*names, "single", "cross")
+    return typer.Option(
+        parser=_number_or(int, *names),
+        metavar="|".join([*names, "FOLDS"]),
+        help="single: train the voters on one part of the rows and certify on the other. cross: both ways round. A "
+        f"number of folds: certify on each fold, with voters trained on the others.{automatic}",
+    )
+
+
 MethodName = Annotated[
     str, name_option("METHOD", lambda: ["auto", *METHODS], "Bound to minimise and to certify by: {names}.")
 ]
@@ -120,14 +133,9 @@ Family = Annotated[
 Voters = Annotated[str, _voters_option("mixed with --method auto, otherwise forest")]
 ComparedVoters = Annotated[str, _voters_option("forest")]
 Split = Annotated[
-    str,
-    typer.Option(
-        parser=_number_or(int, "single", "cross"),
-        metavar="single|cross|FOLDS",
-        help="single: train the voters on one part of the rows and certify on the other. cross: both ways round. A "
-        "number of folds: certify on each fold, with voters trained on the others.",
-    ),
+    str, _split_option("auto", automatic=" auto: with --method auto, what a learning curve suggests, otherwise single.")
 ]
+ComparedSplit = Annotated[str, _split_option()]
 Loss = Annotated[
     Literal["plurality", "half-weight"],
     typer.Option(
@@ -172,8 +180,11 @@ Quiet = Annotated[
 ]
 
 
-def table_voters(voters: str, method: str) -> Preprocessed:
+def table_voters(voters: str, method: str) -> "Preprocessed":
     """Voters that read the columns of a table, whatever these hold; which is decided by the training rows."""
+    from certivote.pipeline import usual_voters
+    from certivote.voters import ColumnEncoder, Preprocessed
+
     name = usual_voters(method) if voters == "auto" else voters
     return Preprocessed(ColumnEncoder(fill=name == "stumps"), name)  # a stump needs a value
 

@@ -1,10 +1,12 @@
 """Values that a model cannot read, such as words in a column of numbers: they count as missing, which is said."""
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from certivote.cli._shared import complain
-from certivote.voters import ColumnEncoder, Preprocessed
+
+if TYPE_CHECKING:
+    from certivote.voters import ColumnEncoder
 
 __all__ = ["UnreadValues", "column_encoder"]
 
@@ -15,8 +17,10 @@ _WRONG = {
 }
 
 
-def column_encoder(classifier: Any) -> ColumnEncoder | None:
+def column_encoder(classifier: Any) -> "ColumnEncoder | None":
     """What reads the columns as text, where the model was fitted to a file."""
+    from certivote.voters import ColumnEncoder, Preprocessed
+
     given = classifier.voter_set_
     reads = isinstance(given, Preprocessed) and isinstance(given.transformer, ColumnEncoder)
     return classifier.voters_.transformer if reads else None

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from joblib import parallel_config
 
 from certivote.certificate import Certificate, counted, percent_up
 from certivote.cli._given import given_models, recorded_columns, rows_of_answers
@@ -21,8 +20,10 @@ from certivote.cli._inputs import (
     Separator,
     Training,
     Trust,
+    all_processors,
     check_group_or_time,
     check_has_data,
+    load_model,
     read_certificate,
     rows_for,
     table_file,
@@ -31,7 +32,6 @@ from certivote.cli._inputs import (
 )
 from certivote.cli._outputs import check_files
 from certivote.cli._shared import AsJson, Quiet, complain, fail, say
-from certivote.estimator import load
 from certivote.io import Table, TableFile, read_alike
 from certivote.verify import verify as audit
 
@@ -97,13 +97,13 @@ def verify(
         with warnings_as_lines(quiet):
             record, classifier = read_certificate(certificate, trust)
             if model is not None:
-                classifier = load(model, trusted=trust or ())
+                classifier = load_model(model, trust)
             if file is None:
                 checks = audit(record, classifier)
             else:
                 read, beside = _read(record, classifier, file, target, predicted, group, time, score, refit)
                 trained = None if shown is None else _training(record, shown, read)
-                with parallel_config("threading", n_jobs=-1):
+                with all_processors():
                     checks = audit(
                         record,
                         classifier,

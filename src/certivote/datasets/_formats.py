@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.datasets import load_svmlight_file
 
 from certivote.datasets._compressed import content
 from certivote.datasets._entry import Rows
@@ -84,6 +83,8 @@ def read_svmlight(folder: Path, *names: str, n_features: int) -> Rows:
     n_features : int
         A file may lack the last features: it leaves out zeros.
     """
+    from sklearn.datasets import load_svmlight_file
+
     parts = [
         load_svmlight_file(BytesIO(content(folder, name)), n_features=n_features, zero_based=False) for name in names
     ]

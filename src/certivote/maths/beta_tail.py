@@ -8,8 +8,8 @@ function of the one number ``b``: a few hundred nodes serve any number of exampl
 import math
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import interpolate, special
 
 __all__ = ["BetaTailTable", "half_tail", "half_tail_derivative"]
 
@@ -38,7 +38,7 @@ def half_tail(wrong: Array, total: float) -> Array:
     """
     right = total - wrong
     inside = (wrong > 0) & (right > 0)
-    value = special.betainc(np.where(inside, right, 1.0), np.where(inside, wrong, 1.0), 0.5)
+    value = scipy.special.betainc(np.where(inside, right, 1.0), np.where(inside, wrong, 1.0), 0.5)
     return np.where(inside, value, np.where(wrong > 0, 1.0, 0.0))
 
 
@@ -53,7 +53,7 @@ def half_tail_derivative(a: Array, b: Array) -> Array:
     a, b = np.broadcast_arrays(np.asarray(a, dtype=float), np.asarray(b, dtype=float))
     shape = a.shape
     a, b = a.ravel()[:, None], b.ravel()[:, None]
-    centre = special.psi(a) - special.psi(a + b)
+    centre = scipy.special.psi(a) - scipy.special.psi(a + b)
     low = centre >= -math.log(2.0)
     near = np.where(low, a, b)  # the exponent of exp(-v)/2
     far = np.where(low, b, a)  # the exponent of 1 - exp(-v)/2
@@ -61,7 +61,7 @@ def half_tail_derivative(a: Array, b: Array) -> Array:
     width = 1.0 / (np.maximum(near - far, 0.0) + np.sqrt(near + far))
     v = width * _NODES
     half = 0.5 * np.exp(-v)
-    log_density = near * (-math.log(2.0) - v) + (far - 1.0) * np.log1p(-half) - special.betaln(a, b)
+    log_density = near * (-math.log(2.0) - v) + (far - 1.0) * np.log1p(-half) - scipy.special.betaln(a, b)
     factor = np.where(low, -math.log(2.0) - v, np.log1p(-half)) - centre
     integral = np.sum(np.exp(log_density) * factor * (width * _MEASURE), axis=1)
     return np.where(low[:, 0], integral, -integral).reshape(shape)
@@ -102,7 +102,7 @@ class BetaTailTable:
         columns = np.stack([half_tail(nodes, total), half_tail_derivative(total - nodes, nodes)], axis=1)
         # One row a coefficient, in units of a cell: four of the value, four of the derivative in A.
         scale = self._spacing ** np.arange(3, -1, -1)
-        spline = interpolate.CubicSpline(nodes, columns).c * scale[:, None, None]
+        spline = scipy.interpolate.CubicSpline(nodes, columns).c * scale[:, None, None]
         self._coefficients = np.ascontiguousarray(spline.transpose(2, 0, 1).reshape(8, cells))
         self._last_cell = cells - 1
 

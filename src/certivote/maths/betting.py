@@ -21,8 +21,8 @@ two functions that do not decrease, neither does. The factors are positive, so t
 import math
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import optimize
 
 __all__ = ["betting_upper"]
 
@@ -96,7 +96,7 @@ def betting_upper(losses: ArrayLike, log_level: float, log_target: float) -> flo
         return 1.0
     if missing(lowest) <= 0.0:
         return lowest
-    root = float(optimize.brentq(missing, lowest, 1.0, xtol=1e-18, rtol=4.0 * _EPS, maxiter=500))
+    root = float(scipy.optimize.brentq(missing, lowest, 1.0, xtol=1e-18, rtol=4.0 * _EPS, maxiter=500))
     # The root is on either side; what is returned is a mean at which the wealth is reached for certain.
     upper, step = root, _EPS * root
     while missing(upper) > 0.0:

@@ -3,8 +3,8 @@
 import math
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 
 from certivote.maths.binary_kl import kl_inverse_upper
 
@@ -47,7 +47,7 @@ def binomial_upper(errors: ArrayLike, n: ArrayLike, log_level: ArrayLike) -> NDA
     level = np.exp(np.maximum(log_level, _TINIEST)) * (1.0 - 1e-10)
     for _ in range(60):
         middle = 0.5 * (low + high)
-        below = special.betaincc(k + 1.0, rest, middle) <= level
+        below = scipy.special.betaincc(k + 1.0, rest, middle) <= level
         high = np.where(inner & below, middle, high)
         low = np.where(inner & ~below, middle, low)
     no_error = -np.expm1(np.minimum(log_level, 0.0) / n) * (1.0 + 4e-16)
@@ -73,4 +73,4 @@ def log_maurer(n: int) -> float:
     factorial = 0.5 * math.log(2 * math.pi * n) + 1 / (12 * n) - 1 / (360 * n**3) + 1 / (1260 * n**5)
     if n < 20:
         factorial = math.log(math.factorial(n)) - n * math.log(n) + n
-    return factorial + math.log(float(special.gammaincc(n + 1, n))) + 1e-13
+    return factorial + math.log(float(scipy.special.gammaincc(n + 1, n))) + 1e-13

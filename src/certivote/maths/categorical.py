@@ -3,8 +3,8 @@
 import math
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import special
 
 __all__ = ["kl_divergence", "softmax", "softmax_chain"]
 
@@ -25,7 +25,7 @@ def kl_divergence(weights: Array, prior: Array) -> tuple[float, Array]:
     >>> round(value, 12)  # ln 2
     0.69314718056
     """
-    terms = special.kl_div(weights, prior)
+    terms = scipy.special.kl_div(weights, prior)
     error = 1e-15 * math.fsum(terms + weights + prior)
     tiny = np.maximum(weights, np.finfo(float).tiny)
     return math.fsum(terms) + error, np.log(tiny) - np.log(prior) + 1.0

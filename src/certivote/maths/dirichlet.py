@@ -18,8 +18,8 @@ of ``sum_j |alpha_j - beta_j| |ln rho_j|``.
 import math
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import special
 
 from certivote.maths.binary_kl import log1p_gap
 
@@ -56,7 +56,7 @@ def _stirling_rest(x: Array) -> Array:
     far = np.maximum(x, _FAR)
     near = np.minimum(x, _FAR)
     series = _in_inverse_squares(far, _MU) / far
-    direct = special.gammaln(near) - (near - 0.5) * np.log(near) + near - 0.5 * math.log(2 * math.pi)
+    direct = scipy.special.gammaln(near) - (near - 0.5) * np.log(near) + near - 0.5 * math.log(2 * math.pi)
     return np.where(x >= _FAR, series, direct)
 
 
@@ -65,7 +65,7 @@ def _psi_rest(x: Array) -> Array:
     far = np.maximum(x, _FAR)
     near = np.minimum(x, _FAR)
     series = -0.5 / far + _in_inverse_squares(far, _NU) / (far * far)
-    return np.where(x >= _FAR, series, special.psi(near) - np.log(near))
+    return np.where(x >= _FAR, series, scipy.special.psi(near) - np.log(near))
 
 
 def _trigamma(x: Array) -> Array:
@@ -119,7 +119,7 @@ def log_ratio(alpha: Array, beta: Array, log_weights: Array) -> float:
 
 def log_ratio_gradient(alpha: Array, log_weights: Array) -> Array:
     """Gradient of :func:`log_ratio` in ``alpha`` at a fixed weight vector: ``psi(A) - psi(alpha_j) + ln rho_j``."""
-    return special.psi(alpha.sum()) - special.psi(alpha) + log_weights
+    return scipy.special.psi(alpha.sum()) - scipy.special.psi(alpha) + log_weights
 
 
 def kl_divergence(alpha: Array, beta: Array) -> tuple[float, Array]:
@@ -157,10 +157,15 @@ def renyi_divergence(alpha: Array, beta: Array, order: float) -> tuple[float, Ar
     to_prior, error = _beta_ratio(beta, alpha)
     to_gamma, error_of_gamma = _beta_ratio(gamma, alpha)
     # gamma_j is itself rounded, by a few units in the last place of its two parts.
-    cost = special.psi(gamma) - np.log(alpha) + math.log(alpha.sum()) - special.psi(gamma.sum())
+    cost = scipy.special.psi(gamma) - np.log(alpha) + math.log(alpha.sum()) - scipy.special.psi(gamma.sum())
     error_of_gamma += 4 * _EPS * float(np.sum(np.abs(cost) * (order * alpha + (order - 1.0) * beta)))
     value = to_prior + error + (to_gamma + error_of_gamma) / (order - 1.0)
-    tilt = special.psi(gamma) - special.psi(gamma.sum()) - special.psi(alpha) + special.psi(alpha.sum())
+    tilt = (
+        scipy.special.psi(gamma)
+        - scipy.special.psi(gamma.sum())
+        - scipy.special.psi(alpha)
+        + scipy.special.psi(alpha.sum())
+    )
     return value, order / (order - 1.0) * tilt
 
 
@@ -181,7 +186,7 @@ def draw(alpha: Array, rng: np.random.Generator) -> tuple[Array, Array, Array]:
 
 def draw_at(alpha: Array, uniforms: Array, log_uniforms: Array) -> tuple[Array, Array, Array]:
     """The draw that belongs to fixed uniform numbers, smooth in ``alpha``. Returns what :func:`draw` does."""
-    gammas = special.gammaincinv(alpha + 1.0, uniforms)
+    gammas = scipy.special.gammaincinv(alpha + 1.0, uniforms)
     return _normalise(np.log(gammas) + log_uniforms / alpha), gammas, log_uniforms
 
 
@@ -195,7 +200,7 @@ def draw_rows(parameters: Array, rng: np.random.Generator) -> Array:
     exponentials = rng.standard_exponential(parameters.shape)
     with np.errstate(divide="ignore"):
         log_gammas = np.where(parameters > 0, np.log(gammas) - exponentials / parameters, -np.inf)
-    return log_gammas - special.logsumexp(log_gammas, axis=1, keepdims=True)
+    return log_gammas - scipy.special.logsumexp(log_gammas, axis=1, keepdims=True)
 
 
 def _normalise(log_gammas: Array) -> Array:
@@ -217,9 +222,9 @@ def draw_derivative(alpha: Array, gammas: Array, log_uniforms: Array) -> Array:
     lower = gammas < shape
     tail_slope = np.where(
         lower,
-        special.gammainc(shape + step, gammas) - special.gammainc(shape - step, gammas),
-        special.gammaincc(shape - step, gammas) - special.gammaincc(shape + step, gammas),
+        scipy.special.gammainc(shape + step, gammas) - scipy.special.gammainc(shape - step, gammas),
+        scipy.special.gammaincc(shape - step, gammas) - scipy.special.gammaincc(shape + step, gammas),
     ) / (2.0 * step)
     # ln[g f(g; a)] = a ln g - g - ln Gamma(a)
-    log_density = shape * np.log(gammas) - gammas - special.gammaln(shape)
+    log_density = shape * np.log(gammas) - gammas - scipy.special.gammaln(shape)
     return -tail_slope * np.exp(-log_density) - log_uniforms / alpha**2

@@ -17,8 +17,8 @@ import math
 from fractions import Fraction
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import special
 
 from certivote.maths.binary_kl import log1p_gap
 
@@ -331,7 +331,7 @@ def rival_probability(
     smooth = (spread >= _NO_SPREAD) & ~absent.any(axis=0)
     spread = np.where(smooth, spread, 1.0)
     t = (rival - own) / np.sqrt(spread)
-    value = np.where(absent[0], 1.0, np.where(absent[1], 0.0, np.where(smooth, special.ndtr(t), rival >= own)))
+    value = np.where(absent[0], 1.0, np.where(absent[1], 0.0, np.where(smooth, scipy.special.ndtr(t), rival >= own)))
 
     density = np.where(smooth, np.exp(-0.5 * t * t) / math.sqrt(2.0 * math.pi), 0.0)
     in_logs = np.stack([-density, density]) / np.sqrt(spread)

@@ -10,15 +10,29 @@ their names.
 The packages that draw and render, matplotlib and jinja2, are imported only when they are used.
 """
 
+from typing import TYPE_CHECKING
+
+from certivote._late import late_names
 from certivote.present._cautions import cautions
 from certivote.present._figure_style import PALE, STYLE, mixed
-from certivote.present._notebook import CertificateCard, certificate_card
 from certivote.present._plain import plain_text
-from certivote.present._plots import plot_certificate, plot_comparison, plot_decisions, plot_weights
 from certivote.present._promises import promise_text
 from certivote.present._terminal import certificate_text, comparison_text, text_table
 from certivote.present._wording import bound_text
-from certivote.present.report import TestRows, write_report
+
+if TYPE_CHECKING:
+    from certivote.present._notebook import CertificateCard, certificate_card
+    from certivote.present._plots import plot_certificate, plot_comparison, plot_decisions, plot_weights
+    from certivote.present.report import TestRows, write_report
+else:
+    __getattr__, __dir__ = late_names(
+        __name__,
+        {
+            "_notebook": ["CertificateCard", "certificate_card"],
+            "_plots": ["plot_certificate", "plot_comparison", "plot_decisions", "plot_weights"],
+            "report": ["TestRows", "write_report"],
+        },
+    )
 
 __all__ = [
     "PALE",

@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from certivote.certificate import Certificate, PromiseRecord, percent_up
 from certivote.maths.rounding import all_but
@@ -16,6 +15,7 @@ from certivote.present._wording import cases
 from certivote.theory.methods import METHODS
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
 
 __all__ = ["plot_certificate", "plot_comparison", "plot_decisions", "plot_weights"]
@@ -72,7 +72,7 @@ def plot_certificate(certificate: Any, ax: "Axes | None" = None) -> "Axes":
     return ax
 
 
-def plot_comparison(table: pd.DataFrame, ax: "Axes | None" = None) -> "Axes":
+def plot_comparison(table: "pd.DataFrame", ax: "Axes | None" = None) -> "Axes":
     """Several methods side by side: the empirical risk in full colour, and on to the bound in a pale one.
 
     Parameters
@@ -94,6 +94,8 @@ def plot_comparison(table: pd.DataFrame, ax: "Axes | None" = None) -> "Axes":
     >>> [text.get_text() for text in plot_comparison(table).get_yticklabels()]
     ['dis-r', 'holdout']
     """
+    import pandas as pd
+
     if not isinstance(table, pd.DataFrame) or not {"bound", "empirical risk"} <= set(table.columns) or table.empty:
         raise ValueError("table must be what certivote.compare returns, with the columns 'bound' and 'empirical risk'.")
     names, bounds, risks = list(table.index), table["bound"].to_numpy(), table["empirical risk"].to_numpy()

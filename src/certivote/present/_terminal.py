@@ -2,9 +2,7 @@
 
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from certivote.certificate import Certificate, plain_percent
 from certivote.present._cautions import cautions, no_better_than_majority
@@ -12,6 +10,9 @@ from certivote.present._numbers import numbers
 from certivote.present._plain import plain_text, printable
 from certivote.present._promise import promise, unchecked
 from certivote.present._wording import bound_text, majority
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["certificate_text", "comparison_text", "text_table"]
 
@@ -55,7 +56,7 @@ def text_table(head: Sequence[str], rows: Iterable[Sequence[str | int]]) -> str:
     return "\n".join("  ".join(line).rstrip() for line in zip(*columns, strict=True))
 
 
-def comparison_text(table: pd.DataFrame) -> str:
+def comparison_text(table: "pd.DataFrame") -> str:
     """A comparison of methods as text, one line per method, and below it what may be done with several bounds at once.
 
     Parameters
@@ -65,6 +66,7 @@ def comparison_text(table: pd.DataFrame) -> str:
 
     Examples
     --------
+    >>> import pandas as pd
     >>> numbers = {"certified": ["the drawn vote"], "bound": [0.04930001], "empirical risk": [0.02], "penalty": [3.0]}
     >>> table = pd.DataFrame(numbers, index=pd.Index(["dis-r"], name="method"))
     >>> table.attrs["note"] = "It holds with probability at least 0.95."

@@ -23,6 +23,7 @@ __all__ = [
     "majority",
     "observed",
     "p_value",
+    "split_words",
     "surprises",
     "training_rows",
 ]
@@ -96,7 +97,7 @@ def _origin(certificate: Certificate) -> list[tuple[str, str]]:
             rows.insert(0, ("hyper-prior", certificate.hyper_prior))
         return rows
     return [
-        ("voters", f"{part.n_voters:,}, trained on {part.training_rows:,} rows; split: {certificate.split}"),
+        ("voters", f"{part.n_voters:,}, trained on {part.training_rows:,} rows; split: {split_words(certificate)}"),
         ("hyper-prior", certificate.hyper_prior),
         ("duplicates", duplicates(certificate)),
         (
@@ -105,6 +106,11 @@ def _origin(certificate: Certificate) -> list[tuple[str, str]]:
             f"({counted(part.holdout_errors, 'error')}); choosing between the two now would void both",
         ),
     ]
+
+
+def split_words(certificate: Certificate) -> str:
+    """How the rows were divided."""
+    return f"{certificate.split} folds" if certificate.split.isdecimal() else certificate.split
 
 
 def observed(part: PartRecord | Statement) -> str:

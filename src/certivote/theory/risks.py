@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import special
 
 from certivote.maths.beta_tail import BetaTailTable
 from certivote.theory.entities import mean_of, mean_slope, spread
@@ -137,12 +137,12 @@ def binomial(n_drawn: int) -> Curve:
     number would not do: ``P[Bin(100, 1/2) > 50]`` is 0.46.
     """
     least = math.ceil(n_drawn / 2)
-    log_beta = special.betaln(least, n_drawn - least + 1)
 
     def curve(wrong: Array) -> tuple[Array, Array]:
         wrong = np.clip(wrong, 0.0, 1.0)
-        log_slope = special.xlogy(least - 1, wrong) + special.xlog1py(n_drawn - least, -wrong) - log_beta
-        return special.betainc(least, n_drawn - least + 1, wrong), np.exp(log_slope)
+        log_beta = scipy.special.betaln(least, n_drawn - least + 1)
+        log_slope = scipy.special.xlogy(least - 1, wrong) + scipy.special.xlog1py(n_drawn - least, -wrong) - log_beta
+        return scipy.special.betainc(least, n_drawn - least + 1, wrong), np.exp(log_slope)
 
     return curve
 
@@ -173,7 +173,7 @@ def drawn_risk(
         steepest = slope / len(labels) if shares is None else slope * shares
 
         def half_weight(weights: Array) -> tuple[float, Array]:
-            level = special.expit(slope * (wrong_masses.forward(weights) - 0.5))
+            level = scipy.special.expit(slope * (wrong_masses.forward(weights) - 0.5))
             return mean_of(level, shares), wrong_masses.adjoint(steepest * level * (1.0 - level))
 
         return half_weight
@@ -184,7 +184,7 @@ def drawn_risk(
     def margin(weights: Array) -> tuple[float, Array]:
         masses = class_masses.forward(weights)
         own, rival_class = own_and_rival(masses, labels)
-        level = special.expit(0.5 * slope * (masses[rows, rival_class] - own))
+        level = scipy.special.expit(0.5 * slope * (masses[rows, rival_class] - own))
         steep = half * level * (1.0 - level)
         gradient = np.zeros_like(masses)
         gradient[rows, rival_class] = steep

@@ -2,7 +2,9 @@
 
 import hashlib
 import os
+from functools import cache
 from importlib import resources
+from types import ModuleType
 from typing import Any
 
 from certivote.certificate import Certificate, confidence, percent_up
@@ -13,7 +15,7 @@ from certivote.present._promise import promise, unchecked
 from certivote.present._promises import promises_note
 from certivote.present._provenance import provenance_facts
 from certivote.present._subject import is_given, is_one_model, method_of
-from certivote.present._wording import cases, drift_text, majority
+from certivote.present._wording import cases, drift_text, majority, split_words
 from certivote.present.report._bars import at_a_glance, origin
 from certivote.present.report._curves import data_needed, delta_curve
 from certivote.present.report._decisions import cards, ledger_rows, shifts
@@ -56,14 +58,7 @@ def _render(certificate: Certificate, title: str, command: str, test: TestRows |
         from markupsafe import Markup
     except ImportError as error:
         raise ImportError("The report needs the package jinja2: install certivote[report].") from error
-    environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(_file),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    template = environment.get_template("page.html.jinja")
+    template = _environment(jinja2).get_template("page.html.jinja")
     digest = hashlib.sha256(certificate.to_json().encode()).hexdigest()
     certificate = printable(certificate)
     part = certificate.deployed_part
@@ -88,6 +83,7 @@ def _render(certificate: Certificate, title: str, command: str, test: TestRows |
         "random": method_of(certificate).predictor.is_random,
         "glance": glance,
         "glance_axis": glance_axis,
+        "split": split_words(certificate),
         "drifts": [drift_text(drift) for drift in part.drift],
         "majority": majority(part) if part.majority_class else "",
         "test_used": test is not None and not test.is_test,
@@ -113,6 +109,18 @@ def _render(certificate: Certificate, title: str, command: str, test: TestRows |
     }
     # A number and its per cent sign stay on one line.
     return template.render(given).replace(" %", "\u00a0%")
+
+
+@cache
+def _environment(jinja2: ModuleType) -> Any:
+    """What compiles the templates, once a process: it takes about as long as all the rest of a report."""
+    return jinja2.Environment(
+        loader=jinja2.FunctionLoader(_file),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
 
 
 def _file(name: str) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from scipy import special
+import scipy
 
 from certivote.maths import gaussian
 from certivote.theory.entities import mean_of, mean_slope, spread
@@ -41,7 +41,7 @@ class LogisticNormal(Family):
         A Dirichlet vector is made of such Gamma numbers, so a hyper-prior means the same in both families, as nearly as
         can be. The variance is at most 9.
         """
-        variances = np.minimum(special.polygamma(1, beta), _WIDEST)
+        variances = np.minimum(scipy.special.polygamma(1, beta), _WIDEST)
         return np.concatenate([np.log(beta) - 0.5 * variances, 1.0 / variances])
 
     def floor(self, prior: Array, renyi_order: float | None) -> Array:
@@ -130,7 +130,7 @@ class LogisticNormal(Family):
         for _ in range(rounds):
             for rows in chunks:
                 points = means + deviations * rng.standard_normal((len(rows), len(means)))
-                masses.append(votes.take(rows).row_masses(special.softmax(points, axis=1)))
+                masses.append(votes.take(rows).row_masses(scipy.special.softmax(points, axis=1)))
         with np.errstate(divide="ignore"):
             return np.log(np.concatenate(masses))
 
