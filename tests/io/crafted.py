@@ -9,6 +9,7 @@ from fuzz import members_of, packed
 
 from certivote import load
 from certivote.io import ModelFileError
+from certivote.io._packed_arrays import pack_array, unpack_array
 
 
 class Crafted:
@@ -20,8 +21,8 @@ class Crafted:
             json.loads(self.members.pop(name)) for name in ("certivote.json", "certificate.json", "model.json")
         )
         self.arrays = [
-            np.frombuffer(self.members.pop(f"arrays/{number}"), kind).reshape(shape).copy()
-            for number, (kind, shape) in enumerate(self.header.pop("arrays"))
+            unpack_array(declared, self.members.pop(f"arrays/{number}")).copy()
+            for number, declared in enumerate(self.header.pop("arrays"))
         ]
         self.model |= {"probe": None, "probe_votes": ""}  # which would tell that the votes are others
 
@@ -40,8 +41,9 @@ class Crafted:
         return {"array": len(self.arrays) - 1}
 
     def content(self, method=zipfile.ZIP_DEFLATED):
-        arrays = {f"arrays/{number}": array.tobytes() for number, array in enumerate(self.arrays)}
-        header = {**self.header, "arrays": [[array.dtype.str, list(array.shape)] for array in self.arrays]}
+        packed_arrays = [pack_array(array) for array in self.arrays]
+        arrays = {f"arrays/{number}": content for number, (_, content) in enumerate(packed_arrays)}
+        header = {**self.header, "arrays": [declared for declared, _ in packed_arrays]}
         texts = {"certivote.json": header, "certificate.json": self.certificate, "model.json": self.model}
         return packed({**texts, **arrays, **self.members}, method)
 

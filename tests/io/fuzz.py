@@ -97,12 +97,15 @@ def change_array(chance, members, declared):
     """Change some elements of an array, or what is declared of it."""
     import numpy as np
 
+    from certivote.io._packed_arrays import pack_array, unpack_array
+
     number = chance.randrange(len(declared))
-    name, (kind, shape) = f"arrays/{number}", declared[number]
-    if kind not in KINDS or len(members[name]) % np.dtype(kind).itemsize or not isinstance(shape, list):
+    name, shape = f"arrays/{number}", declared[number][1]
+    try:
+        array = unpack_array(declared[number], members[name]).ravel().copy()
+    except (KeyError, TypeError, ValueError):
         return  # changed before
-    array = np.frombuffer(members[name], dtype=kind).copy()
-    action = chance.randrange(10)
+    action = chance.randrange(11)
     if action < 5 and len(array):
         for _ in range(chance.choice([1, 1, 1, 2, 5])):
             array[chance.randrange(len(array))] = chance.choice(_extremes(array))
@@ -110,25 +113,30 @@ def change_array(chance, members, declared):
         raw = bytearray(members[name])
         for _ in range(chance.randint(1, 4)):
             raw[chance.randrange(len(raw))] = chance.randrange(256)
-        array = np.frombuffer(raw, dtype=kind)
+        members[name] = bytes(raw)
+        return
     elif action == 6:
         kept = chance.randrange(len(array) + 1)
         array = array[:kept] if chance.random() < 0.5 else np.concatenate([array, array[:kept]])
-        declared[number][1] = [len(array)] if len(shape) == 1 else shape
+        shape = [len(array)] if len(shape) == 1 else shape
     elif action == 7:
         declared[number][1] = chance.choice(
             [[], [len(array)], [1, len(array)], [len(array), 1], shape[::-1], [0], 5, None, [2**40, 0], [-1]]
         )
+        return
     elif action == 8:
-        declared[number][0] = chance.choice(
-            ["<f8", "<i8", "<u8", "<f4", "<i4", "<u4", "|i1", "|u1", "|b1", "|O", "<U4", 5]
-        )
+        declared[number][chance.choice([0, 2])] = chance.choice([*KINDS, "bits", "|O", "<U4", 5, None])
+        return
+    elif action == 9:
+        declared[number][3] = chance.choice([0, 1, 2, 255, 2**12, 2**20, -1, True, None, "1"])
+        return
     else:
         other = chance.randrange(len(declared))
         declared[number], declared[other] = declared[other], declared[number]
         members[name], members[f"arrays/{other}"] = members[f"arrays/{other}"], members[name]
         return
-    members[name] = array.tobytes()
+    (kind, _, kept, n_values), members[name] = pack_array(array)
+    declared[number] = [kind, shape, kept, n_values]
 
 
 def _extremes(array):

@@ -86,18 +86,10 @@ def leaf_that_asks(crafted):
     feature[np.flatnonzero(feature == -1)[0]] = 2_000_000_000
 
 
-def missing_child(crafted):
-    right = crafted.array(crafted.voters, "trees", "right")
-    right[np.flatnonzero(right == -1)[0]] = 2
-
-
-def trees_of_leaves(crafted, count):
-    """Three trees, of which the last has nodes for nothing; they can be packed to next to nothing."""
-    leaf = np.full(count, -1, dtype=np.int32)
-    trees = {name: crafted.put(leaf) for name in ("feature", "left", "right")}
-    trees |= {"starts": crafted.put(np.array([0, 1, 2, count])), "threshold": crafted.put(np.zeros(count))}
-    trees["missing_left"] = crafted.put(np.zeros(count, dtype=bool))
-    return {"trees": {"kind": "Trees", "fields": trees}, "leaf_votes": crafted.put(leaf + 1)}
+def last_leaf_that_asks(crafted):
+    """Then the last tree has no end, and everything else is as long as it was."""
+    feature = crafted.array(crafted.voters, "trees", "feature")
+    feature[0], feature[-1] = -1, 0
 
 
 def set_model(**values):
@@ -113,23 +105,21 @@ FORESTS = {
     "feature one too large": at("trees", "feature", at0=4),
     "negative feature": at("trees", "feature", at0=-2),
     "leaf that asks for a column": leaf_that_asks,
-    "child far out": at("trees", "left", at0=2_000_000_000),
-    "child in the next tree": lambda crafted: at(
-        "trees", "right", at0=crafted.array(crafted.voters, "trees", "starts")[1]
+    "node that leads nowhere": last_leaf_that_asks,
+    "one node": put("trees", "feature", value=np.array([0], dtype=np.int32)),
+    "no node": put("trees", "feature", value=np.zeros(0, dtype=np.int32)),
+    "nodes in two directions": lambda crafted: put(
+        "trees", "feature", value=crafted.array(crafted.voters, "trees", "feature")[None]
     )(crafted),
-    "negative child": at("trees", "left", at0=-3),
-    "child is the node itself": at("trees", "left", at0=0),
-    "cycle": at("trees", "left", at1=0),
-    "one child only": missing_child,
     "threshold is no number": at("trees", "threshold", at0=np.nan),
-    "starts go back": at("trees", "starts", at1=10**6),
-    "starts are negative": at("trees", "starts", at0=-1),
-    "no trees": put("trees", "starts", value=np.zeros(1, dtype=np.int64)),
-    "nodes differ in number": put("trees", "left", value=np.zeros(3, dtype=np.int32)),
+    "thresholds for other nodes": put("trees", "threshold", value=np.zeros(3, dtype=np.float32)),
+    "gaps for other nodes": put("trees", "missing_left", value=np.zeros(3, dtype=bool)),
+    "thresholds of another type": put("trees", "threshold", value=np.zeros(3)),
+    "votes for other leaves": put("leaf_votes", value=np.zeros(3, dtype=np.int32)),
     "features of another type": put("trees", "feature", value=np.zeros(3)),
     "vote for a class that is not": at("leaf_votes", at0=3),
     "vote for a negative class": at("leaf_votes", at0=-1),
-    "nodes that no row can reach": lambda crafted: crafted.voters.update(trees_of_leaves(crafted, 1000)),
+    "trees without weight": put("trees", "feature", value=np.full(1000, -1, dtype=np.int32)),
     "more classes": lambda crafted: crafted.voters.update(n_classes=4),
     "whole numbers as text": lambda crafted: crafted.voters.update(n_classes="3"),
     "another field": lambda crafted: crafted.voters.update(n_jobs=10**6),
@@ -162,7 +152,7 @@ FORESTS = {
     "a parameter too large": lambda crafted: crafted.model["parameters"].update(renyi_order=10**400),
     "nested parameters": lambda crafted: crafted.model["parameters"].update(prior=nested(60)),
     "an array that is not there": set_model(weights={"array": 99}),
-    "an array twice": set_model(weights={"array": 8}, kept={"array": 8}),
+    "an array twice": set_model(weights={"array": 4}, kept={"array": 4}),
     "probe rows of other columns": set_model(probe={"pairs": [["rows", {"array": 2}]]}),
     "sparse probe rows with bad columns": lambda crafted: crafted.model.update(
         probe=sparse_rows(crafted, [0, 99], [0, 2], [1, 4])
@@ -189,9 +179,13 @@ def test_trees_and_what_belongs_to_them(attack, files, tmp_path):
     refusal(tmp_path / "model.certivote", crafted.content())
 
 
+LINEAR = 1
+"""The place of the linear models among the members."""
+
+
 def member(kind, place=0):
-    """A member of the mixed vote: boosting, boosting, linear, kernel, neighbours."""
-    number = {"boosting": 0, "linear": 2, "kernel": 3, "neighbours": 4}[kind]
+    """A member of the mixed vote that is no forest."""
+    number = ["boosting", "linear", "kernel", "gaussian", "neighbours"].index(kind)
 
     def find(crafted):
         found = crafted.voters["members"]["tuple"][number]["fields"]
@@ -222,9 +216,30 @@ def replaced(*names, value):
 
 
 def many_stages(crafted):
-    folded = crafted.voters["members"]["tuple"][2]["fields"]
+    folded = crafted.voters["members"]["tuple"][LINEAR]["fields"]
     folded["models"]["tuple"] = [{"kind": "Always", "fields": {"code": 0, "n_stages": 60_000}}]
     folded["n_groups"] = 60_000
+
+
+def large_tree(crafted, fields):
+    """A tree of 40 leaves in place of the first one."""
+    trees = fields["trees"]["fields"]
+    feature = crafted.array(trees, "feature")
+    end = feature_end(feature)
+    gone = int(np.count_nonzero(feature[:end] >= 0))
+
+    def put(where, name, first, rest):
+        crafted.arrays[where[name]["array"]] = np.concatenate([first, rest]).astype(rest.dtype)
+
+    put(trees, "feature", [0] * 39 + [-1] * 40, feature[end:])
+    put(trees, "threshold", [0.0] * 39, crafted.array(trees, "threshold")[gone:])
+    put(trees, "missing_left", [False] * 39, crafted.array(trees, "missing_left")[gone:])
+    put(fields, "values", [0.0] * 40, crafted.array(fields, "values")[gone + 1 :])
+
+
+def feature_end(feature):
+    """Where the first tree ends."""
+    return int(np.argmax(np.cumsum(np.where(feature < 0, -1, 1)) < 0)) + 1
 
 
 MIXED = {
@@ -234,8 +249,14 @@ MIXED = {
     "edges of more columns": inside("boosting", replaced("edge_starts", value=np.zeros(7, dtype=np.int64))),
     "edges are no numbers": inside("boosting", element("edges", value=np.nan)),
     "boosting asks for a column": inside("boosting", element("trees", "feature", value=4)),
-    "boosting goes in circles": inside("boosting", element("trees", "left", value=0)),
-    "values for other nodes": inside("boosting", replaced("values", value=np.zeros(2))),
+    "boosting that leads nowhere": inside("boosting", element("trees", "feature", place=-1, value=0)),
+    "boosting has a threshold too many": inside("boosting", element("trees", "threshold", value=1000.0)),
+    "boosting has a negative threshold": inside("boosting", element("trees", "threshold", value=-1.0)),
+    "boosting has half a threshold": inside("boosting", element("trees", "threshold", value=0.5)),
+    "boosting has an infinite threshold": inside("boosting", element("trees", "threshold", value=np.inf)),
+    "edges that fall": inside("boosting", element("edges", value=1e9)),
+    "a large tree of boosting": inside("boosting", large_tree),
+    "values for other leaves": inside("boosting", replaced("values", value=np.zeros(2))),
     "boosting of other classes": inside("boosting", element("classes", place=2, value=3)),
     "boosting of a class twice": inside("boosting", element("classes", place=1, value=0)),
     "more scores": inside("boosting", replaced("baseline", value=np.zeros(2))),
@@ -248,6 +269,10 @@ MIXED = {
     "codes that do not divide": inside("linear", element("encoding", "level_starts", place=1, value=-1)),
     "division by zero": inside("linear", element("encoding", "scale", value=0.0)),
     "mean is no number": inside("linear", element("encoding", "mean", value=np.nan)),
+    "normal distributions of other classes": inside("gaussian", element("classes", place=2, value=3)),
+    "normal distributions of another width": inside("gaussian", replaced("whiteners", value=np.zeros((3, 4, 3)))),
+    "means of another width": inside("gaussian", replaced("means", value=np.zeros((3, 5)))),
+    "other offsets": inside("gaussian", replaced("offsets", value=np.zeros(2))),
     "gamma is infinite": inside("kernel", replaced("gamma", value={"float": "inf"})),
     "gamma is true": inside("kernel", replaced("gamma", value=True)),
     "points of other classes": inside("kernel", element("counts", value=-1)),
@@ -258,11 +283,11 @@ MIXED = {
     "neighbours of two labels": inside("neighbours", replaced("labels", value=np.zeros((30, 2), dtype=np.int64))),
     "no neighbours": inside("neighbours", replaced("points", value=np.zeros((0, 4), dtype=np.int32))),
     "many stages of nothing": many_stages,
-    "no models": lambda crafted: crafted.voters["members"]["tuple"][2]["fields"]["models"].update(tuple=[]),
-    "columns of a model that are not": lambda crafted: crafted.voters["members"]["tuple"][2]["fields"][
+    "no models": lambda crafted: crafted.voters["members"]["tuple"][LINEAR]["fields"]["models"].update(tuple=[]),
+    "columns of a model that are not": lambda crafted: crafted.voters["members"]["tuple"][LINEAR]["fields"][
         "columns"
     ].update(tuple=[crafted.put(np.array([0, 1, 2, 4]))]),
-    "columns of a model twice": lambda crafted: crafted.voters["members"]["tuple"][2]["fields"]["columns"].update(
+    "columns of a model twice": lambda crafted: crafted.voters["members"]["tuple"][LINEAR]["fields"]["columns"].update(
         tuple=[crafted.put(np.array([0, 1, 2, 2]))]
     ),
     "no voters": lambda crafted: crafted.voters.update(forests={"tuple": []}, members={"tuple": []}),

@@ -138,7 +138,7 @@ def test_the_file_says_its_format_and_all_versions(saved, model):
     with zipfile.ZipFile(saved) as archive:
         header = json.loads(archive.read("certivote.json"))
         assert Certificate.from_json(archive.read("certificate.json").decode()) == model.certificate_
-    assert (header["format"], header["format_version"]) == ("certivote model", 3)
+    assert (header["format"], header["format_version"]) == ("certivote model", 4)
     assert header["versions"]["certivote"] == __version__
     assert header["versions"]["numpy"] == np.__version__
     assert {"python", "processor", "scipy", "scikit-learn", "pandas"} <= header["versions"].keys()

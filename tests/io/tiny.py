@@ -13,6 +13,10 @@ from sklearn.preprocessing import StandardScaler
 
 from certivote import CertifiedVoteClassifier
 from certivote.voters import ColumnEncoder, Forest, Preprocessed, Stumps
+from certivote.voters._boosting import Boosting
+from certivote.voters._forest import FittedForest
+from certivote.voters._kinds import KINDS, Training
+from certivote.voters._mixed import FittedMixed
 
 FOREST = Forest(RandomForestClassifier(3, max_depth=3))
 TRUSTED = (
@@ -36,30 +40,28 @@ def forest():
 
 
 def mixed():
-    """A mixed vote of which one model of each kind is left, and of boosting two iterations."""
-    clf = CertifiedVoteClassifier("dis-b", "mixed", random_state=0).fit(*rows(160))
-    whole = clf.voters_
-    first = [0, *np.cumsum([forest.n_voters for forest in whole.forests])]
-    members = []
-    for member in whole.members:
-        models = [_short(model) for model in getattr(member, "models", ())[:1]]
-        cut = {"models": tuple(models), "columns": member.columns[:1]} if models else {}
-        members.append(replace(member, **cut))
-    forests = tuple(forest.only(np.arange(1))[0] for forest in whole.forests)
-    clf.voters_ = replace(whole, forests=forests, members=tuple(members))
-    few = [*first[:-1]]
-    for member, short in zip(whole.members, members, strict=True):
-        few += range(first[-1], first[-1] + len(short.groups))
-        first.append(first[-1] + len(member.groups))
-    clf.kept_voters_, clf.weights_ = np.array(few), clf.weights_[few]
+    """A mixed vote with a model of each kind, of forests one tree and of boosting two iterations."""
+    X, y = rows(160)
+    clf = CertifiedVoteClassifier("dis-b", "mixed", random_state=0).fit(X, y)
+    codes, rng = np.unique(y, return_inverse=True)[1], np.random.default_rng(0)
+    trained = [Training.planned(X, codes, 3, None, rng, None).member(kind) for kind in KINDS]
+    forests = [member.only(np.arange(1))[0] for member in trained if isinstance(member, FittedForest)]
+    others = [_short(member) for member in trained if not isinstance(member, FittedForest)]
+    clf.voters_ = FittedMixed(tuple(forests), tuple(others), 3)
+    clf.kept_voters_ = np.arange(clf.voters_.n_voters)
+    clf.weights_ = clf.weights_[: clf.voters_.n_voters]
     return clf
 
 
-def _short(model):
-    if not hasattr(model, "stages"):
-        return model
-    trees, nodes = model.trees.only(np.arange(2 * len(model.baseline)))
-    return replace(model, trees=trees, values=model.values[nodes], stages=np.array([1, 2]))
+def _short(member):
+    (model,) = getattr(member, "models", [None])
+    if not isinstance(model, Boosting):
+        return member
+    trees, leaves = model.trees.only(np.arange(2 * len(model.baseline)))
+    short = replace(
+        model, trees=trees, values=model.values[leaves], stages=np.minimum(np.arange(len(model.stages)) + 1, 2)
+    )
+    return replace(member, models=(short,))
 
 
 def table():

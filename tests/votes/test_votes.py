@@ -139,7 +139,7 @@ def test_masses_do_not_depend_on_the_size_of_a_chunk(monkeypatch):
     votes, codes = dense(23, 9, 4)
     weights = drawn_weights(9)
     whole = votes.masses(weights)
-    monkeypatch.setattr(_dense, "_CHUNK", 5)
+    monkeypatch.setattr(_dense, "_CELLS", 5)
     np.testing.assert_array_equal(votes.masses(weights), whole)
     np.testing.assert_array_equal(whole, brute_masses(codes, 4, weights))
 

@@ -4,15 +4,22 @@ A file may come from a stranger: what it says is checked, and nothing it holds i
 stored; what they mean is known elsewhere.
 """
 
+from typing import TYPE_CHECKING
+
+from certivote._late import late_names
 from certivote.io._alike import read_alike
 from certivote.io._archive import ModelFileError
 from certivote.io._atomic import atomic_file, check_writable, write_atomically
 from certivote.io._costs import read_costs
 from certivote.io._decimal_marks import readable_columns
 from certivote.io._labels import same_labels
-from certivote.io._models import StoredModel, read_model, write_model
 from certivote.io._table_files import TableError, TableFile, is_parquet, read_standard_input
 from certivote.io._tables import Table, check_columns, column_names, read_predictions, read_table, stream_text
+
+if TYPE_CHECKING:
+    from certivote.io._models import StoredModel, read_model, write_model
+else:
+    __getattr__, __dir__ = late_names(__name__, {"_models": ["StoredModel", "read_model", "write_model"]})
 
 __all__ = [
     "ModelFileError",

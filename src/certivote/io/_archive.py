@@ -11,10 +11,14 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ARRAY_TYPES", "Archive", "ModelFileError", "check_sizes", "read_archive", "text_of", "write_archive"]
+from certivote.io._packed_arrays import ARRAY_TYPES, entries_of, pack_array, unpack_array
+
+__all__ = ["FORMAT_VERSION", "Archive", "ModelFileError", "check_sizes", "read_archive", "text_of", "write_archive"]
 
 _HEADER, _CERTIFICATE, _MODEL, _BROUGHT = "certivote.json", "certificate.json", "model.json", "brought.skops"
-FORMAT, FORMAT_VERSION = "certivote model", 3
+FORMAT, FORMAT_VERSION = "certivote model", 4
+_PLAIN_VERSION = 3
+"""The earlier format that can be opened too: its arrays are kept as they are in memory, and its trees otherwise."""
 _LARGEST = 1 << 34
 """Bytes that a file may unpack to."""
 _SPARE, _RATIO = 1 << 26, 200
@@ -25,10 +29,6 @@ _PER_VALUE = 100
 _CHUNK = 1 << 20
 _LONGEST = 10_000
 """Characters of a message, which may repeat what a file says."""
-ARRAY_TYPES = {
-    kind: np.dtype(kind) for kind in ("<f8", "<f4", "<i8", "<i4", "<i2", "|i1", "<u8", "<u4", "<u2", "|u1", "|b1")
-}
-"""What arrays may hold, in little-endian order."""
 
 
 class ModelFileError(ValueError):
@@ -52,6 +52,8 @@ class Archive:
         What users brought, as skops writes it; empty if nothing.
     most : int
         Bytes of memory that the size of the file warrants.
+    version : int
+        Of the format.
     """
 
     def __init__(
@@ -62,22 +64,24 @@ class Archive:
         arrays: Sequence[NDArray[Any]],
         brought: bytes = b"",
         most: int = _LARGEST,
+        version: int = FORMAT_VERSION,
     ):
         self.header, self.certificate, self.model = header, certificate, model
-        self.arrays, self.brought, self.most = arrays, brought, most
+        self.arrays, self.brought, self.most, self.version = arrays, brought, most, version
 
 
 def write_archive(archive: Archive) -> bytes:
     """The bytes of a model file."""
-    declared = [[array.dtype.str, list(array.shape)] for array in archive.arrays]
-    header = {"format": FORMAT, "format_version": FORMAT_VERSION, **archive.header, "arrays": declared}
+    arrays = [pack_array(array) for array in archive.arrays]
+    header = {"format": FORMAT, "format_version": FORMAT_VERSION, **archive.header}
+    header["arrays"] = [declared for declared, _ in arrays]
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as file:
-        file.writestr(_HEADER, json.dumps(header, indent=2, allow_nan=False))
+        file.writestr(_HEADER, json.dumps(header, allow_nan=False))
         file.writestr(_CERTIFICATE, archive.certificate)
         file.writestr(_MODEL, json.dumps(archive.model, allow_nan=False))
-        for number, array in enumerate(archive.arrays):
-            file.writestr(f"arrays/{number}", array.tobytes())
+        for number, (_, packed) in enumerate(arrays):
+            file.writestr(f"arrays/{number}", packed)
         if archive.brought:
             file.writestr(_BROUGHT, archive.brought)
     return content.getvalue()
@@ -123,26 +127,24 @@ def check_sizes(file: zipfile.ZipFile, most: int, path: Path) -> int:
 def _unpacked(file: zipfile.ZipFile, most: int, path: Path) -> Archive:
     header = _json(text_of(file, _HEADER, most))
     version = header.get("format_version") if header.get("format") == FORMAT else None
-    if type(version) is int and version < FORMAT_VERSION:
+    if type(version) is int and version < _PLAIN_VERSION:
         raise ModelFileError(
             f"{path} has format version {version!s:.20}, whose models cannot be opened safely; fit the model again, or "
             "open it with the certivote that wrote it."
         )
-    if type(version) is not int or version != FORMAT_VERSION:
+    if type(version) is not int or version > FORMAT_VERSION:
         raise ModelFileError(
-            f"{path} has format version {version!r:.20}; this certivote reads version {FORMAT_VERSION}. Install the "
-            "version of certivote that wrote it, or a newer one."
+            f"{path} has format version {version!r:.20}; this certivote reads versions {_PLAIN_VERSION} and "
+            f"{FORMAT_VERSION}. Install the version of certivote that wrote it, or a newer one."
         )
-    arrays = [
-        _array(file, f"arrays/{number}", declared) for number, declared in enumerate(_listed(header.get("arrays")))
-    ]
+    arrays = _arrays(file, _listed(header.get("arrays")), version, most)
     names = {entry.filename for entry in file.infolist()}
     wanted = {_HEADER, _CERTIFICATE, _MODEL, *(f"arrays/{number}" for number in range(len(arrays)))}
     if names - wanted - {_BROUGHT}:
         raise ValueError("it holds entries that models do not have")
     certificate = text_of(file, _CERTIFICATE, most)
     brought = bytes(_read(file, _BROUGHT, _LARGEST)) if _BROUGHT in names else b""
-    return Archive(header, certificate, _json(text_of(file, _MODEL, most)), arrays, brought, most)
+    return Archive(header, certificate, _json(text_of(file, _MODEL, most)), arrays, brought, most, version)
 
 
 def text_of(file: zipfile.ZipFile, name: str, most: int) -> str:
@@ -196,19 +198,26 @@ def _listed(declared: Any) -> list[Any]:
     return declared
 
 
-def _array(file: zipfile.ZipFile, name: str, declared: Any) -> NDArray[Any]:
-    """An array, if the file holds as many bytes as its declared shape takes."""
+def _arrays(file: zipfile.ZipFile, declared: list[Any], version: int, most: int) -> list[NDArray[Any]]:
+    """The arrays, if as they are declared they take no more memory than this."""
+    total = sum(entries_of(each) * ARRAY_TYPES[each[0]].itemsize for each in declared)
+    if total > most:
+        raise ValueError(f"its arrays take {total:,} bytes, more than the {most:,} that its size warrants")
+    found = []
+    for number, each in enumerate(declared):
+        content = _read(file, f"arrays/{number}", most)
+        found.append(unpack_array(each, content) if version > _PLAIN_VERSION else _plain_array(each, content))
+    return found
+
+
+def _plain_array(declared: Any, content: bytearray) -> NDArray[Any]:
+    """An array of the earlier format, if there are as many bytes as its declared shape takes."""
     kind, shape = declared
     dtype = ARRAY_TYPES[kind]
-    if not isinstance(shape, list) or len(shape) > 8 or not all(type(n) is int and 0 <= n < _LARGEST for n in shape):
-        raise ValueError(f"{name} has no shape")
-    count = 1
-    for length in shape:
-        count *= length
-    if count * dtype.itemsize != file.getinfo(name).file_size:
-        raise ValueError(f"{name} has another size than its shape takes")
-    array = np.frombuffer(_read(file, name, _LARGEST), dtype=dtype).reshape(shape)
+    if entries_of(declared) * dtype.itemsize != len(content):
+        raise ValueError("an array has another size than its shape takes")
+    array = np.frombuffer(content, dtype=dtype).reshape(shape)
     if kind == "|b1" and np.any(array.view(np.uint8) > 1):
-        raise ValueError(f"{name} holds no truth values")
+        raise ValueError("an array holds no truth values")
     array.flags.writeable = False
     return array.astype(dtype.newbyteorder("="), copy=False)

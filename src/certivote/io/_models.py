@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from certivote._version import __version__
 from certivote.certificate import Certificate
-from certivote.io._archive import Archive, ModelFileError, read_archive, write_archive
+from certivote.io._archive import FORMAT_VERSION, Archive, ModelFileError, read_archive, write_archive
 from certivote.io._atomic import write_atomically
 from certivote.io._brought import pack, unpack
 from certivote.io._plain import PlainReader, PlainWriter, labels_from, labels_of
@@ -119,7 +119,7 @@ def read_model(path: str | os.PathLike[str], trusted: Sequence[str] = ()) -> Sto
 def _understood(archive: Archive, brought: Sequence[Any], path: Path) -> StoredModel:
     try:
         certificate = Certificate.from_json(archive.certificate)
-        reader = PlainReader(archive.arrays, brought)
+        reader = PlainReader(archive.arrays, brought, archive.version < FORMAT_VERSION)
         model = _model(archive.model, reader, certificate)
         _check(model)
         _check_votes(model, archive)

@@ -17,9 +17,9 @@ from typing import Any, NoReturn, Union, get_args, get_origin, get_type_hints
 import numpy as np
 from numpy.typing import NDArray
 
-from certivote.io._archive import ARRAY_TYPES
+from certivote.io._packed_arrays import ARRAY_TYPES
 from certivote.promises import PROMISES, Promise
-from certivote.voters import KINDS, RECIPES, ColumnEncoder, FittedVoters, VoterSet
+from certivote.voters import EARLIER, KINDS, RECIPES, ColumnEncoder, FittedVoters, VoterSet
 
 __all__ = ["PlainReader", "PlainWriter", "labels_from", "labels_of"]
 
@@ -105,11 +105,13 @@ class PlainWriter:
 class PlainReader:
     """Turns plain data back. Every value must be of the type that its place asks for; a ValueError says where not.
 
-    Nothing is fitted, and of what the file names only classes in the closed lists above are made.
+    Nothing is fitted, and of what the file names only classes in the closed lists above are made. Of data of the
+    earlier version, some classes have other fields.
     """
 
-    def __init__(self, arrays: Sequence[NDArray[Any]], brought: Sequence[Any]):
+    def __init__(self, arrays: Sequence[NDArray[Any]], brought: Sequence[Any], earlier: bool = False):
         self._arrays, self._brought = dict(enumerate(arrays)), brought
+        self._earlier = EARLIER if earlier else {}
 
     def parameter(self, node: Any, depth: int = 0) -> Any:
         """A parameter of an estimator: numbers, texts, lists, arrays, recipes, promises and brought objects."""
@@ -185,17 +187,18 @@ class PlainReader:
         names: dict[str, Any] = {}
         for kind in kinds:
             if dataclasses.is_dataclass(kind):
-                names[getattr(kind, "__name__", "")] = kind
+                names[getattr(kind, "stored_as", getattr(kind, "__name__", ""))] = kind
         known = isinstance(node, dict) and isinstance(node.get("kind"), str) and isinstance(node.get("fields"), dict)
         if not known or node["kind"] not in names:
             _refuse(node, " or ".join(names) or "another value")
-        kind = names[node["kind"]]
+        kind = self._earlier.get(names[node["kind"]], names[node["kind"]])
         values = node["fields"]
         stored = [field.name for field in dataclasses.fields(kind) if field.metadata.get("stored", True)]
         if set(values) != set(stored):
             raise ValueError(f"{kind.__name__} has other fields than {', '.join(stored)}")
         hints = _hints(kind)
-        return kind(**{name: self.fitted(values[name], hints[name], depth + 1) for name in stored})
+        made = kind(**{name: self.fitted(values[name], hints[name], depth + 1) for name in stored})
+        return made.current() if kind is not names[node["kind"]] else made
 
     def _any_voters(self, node: Any, depth: int) -> Any:
         if isinstance(node, dict) and "brought" in node:

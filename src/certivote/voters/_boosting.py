@@ -1,12 +1,14 @@
 """Boosted trees as plain arrays."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from certivote.voters._leaf_tables import MOST_LEAVES, LeafTables
 from certivote.voters._trees import Trees
 
 __all__ = ["Boosting", "fit_boosting"]
@@ -14,7 +16,13 @@ __all__ = ["Boosting", "fit_boosting"]
 Array = NDArray[np.float64]
 
 _CHUNK = 1 << 13
-"""Rows sent down all trees before the next ones."""
+"""Rows whose places are in memory at a time."""
+_FEW = 64
+"""Rows up to which all trees are walked side by side: so few that they are not worth a table."""
+_CELLS = 1 << 20
+"""Rows times trees that are in memory at a time where trees are walked."""
+_MOST_TREES = 1 << 20
+"""Trees that a file may hold, of which a row takes memory for all at once: many times those that are trained."""
 _BINS = 255
 """Different values of a column beyond which scikit-learn puts them into bins, as many as these."""
 
@@ -74,7 +82,7 @@ class Boosting:
     trees : Trees
         Iteration after iteration, one tree per score; their thresholds are places among the edges of the column.
     values : array of float
-        Of each node, what its leaf adds.
+        Of each leaf, what it adds.
     baseline : array of float
         The scores before the first iteration: one for two classes, else one per class.
     stages : array of int
@@ -111,7 +119,7 @@ class Boosting:
             asks = feature == column
             places[asks] = np.searchsorted(own, threshold[asks])
         ends = np.cumsum(list(map(len, nodes)))[:-1]
-        trees = Trees.joined(
+        trees, leaves = Trees.joined(
             np.split(feature, ends),
             np.split(places, ends),
             [np.where(stop, -1, own["left"].astype(np.int64)) for own, stop in pairs],
@@ -122,7 +130,7 @@ class Boosting:
             np.concatenate(edges),
             np.cumsum([0, *map(len, edges)]),
             trees,
-            np.concatenate([own["value"] for own in nodes]),
+            np.concatenate([own["value"] for own in nodes])[leaves],
             np.asarray(model._baseline_prediction, dtype=np.float64).ravel(),
             np.array(stages, dtype=np.int64),
             model.classes_.astype(np.int64),
@@ -133,44 +141,101 @@ class Boosting:
         starts, n_scores = self.edge_starts, len(self.baseline)
         if starts.shape != (width + 1,) or starts[0] != 0 or np.any(np.diff(starts) < 0):
             raise ValueError("boosting asks for columns that there are not")
-        if self.edges.shape != (starts[-1],) or np.any(np.isnan(self.edges)):
+        if self.edges.shape != (starts[-1],) or np.any(np.isnan(self.edges)) or not self._ascending():
             raise ValueError("the thresholds of boosting do not divide")
         self.trees.check(width)
-        if self.values.shape != self.trees.feature.shape or self.baseline.ndim != 1 or self.classes.ndim != 1:
+        column, place = self.trees.feature[self.trees.feature >= 0], self.trees.threshold
+        if np.any((place != np.floor(place)) | (place < 0) | (place >= np.diff(starts)[column])):
+            raise ValueError("a tree of boosting has no threshold")
+        n_leaves = len(self.trees.feature) - len(self.trees.threshold)
+        if self.values.shape != (n_leaves,) or self.baseline.ndim != 1 or self.classes.ndim != 1:
             raise ValueError("the arrays of boosting differ in length")
+        if np.diff(self.trees.starts).max() >= 2 * MOST_LEAVES:
+            raise ValueError("a tree of boosting is larger than boosting grows them")
         if n_scores != (1 if len(self.classes) == 2 else len(self.classes)) or len(self.classes) < 2:
             raise ValueError("boosting has another number of scores than classes")
         if self.classes[0] < 0 or self.classes[-1] >= n_classes or np.any(np.diff(self.classes) < 1):
             raise ValueError("boosting votes for a class that there is not")
         iterations, rest = divmod(self.trees.n_trees, n_scores)
+        if self.trees.n_trees > _MOST_TREES:
+            raise ValueError("boosting has more trees than boosting grows")
         right = self.stages.shape == (n_stages,) and np.all((self.stages >= 1) & (self.stages <= iterations))
         if rest or not right:
             raise ValueError("boosting has stages that there are not")
 
+    def _ascending(self) -> bool:
+        """Whether the thresholds of each column are."""
+        rises, ends = self.edges[1:] > self.edges[:-1], self.edge_starts[1:-1]
+        rises[ends[(ends > 0) & (ends < len(self.edges))] - 1] = True
+        return bool(np.all(rises))
+
+    def only(self, stages: NDArray[np.intp]) -> "Boosting":
+        """Some of the votes, by their numbers, without the trees after the last of them."""
+        last = int(self.stages[stages].max()) * len(self.baseline)
+        trees, leaves = self.trees.only(np.arange(last))
+        return replace(self, trees=trees, values=self.values[leaves], stages=self.stages[stages])
+
     def answers(self, X: Array) -> NDArray[np.intp]:
         """Codes of shape (n_rows, n_stages)."""
         found = np.empty((len(X), len(self.stages)), dtype=np.intp)
-        for start in range(0, len(X), _CHUNK):
-            rows = slice(start, start + _CHUNK)
-            found[rows] = self._answers(self._places(X[rows]))
+        n_scores = len(self.baseline)
+        for rows, values in self._leaf_values(X):
+            scores, done = np.repeat(self.baseline[None, :], len(values), axis=0), 0
+            for stage in np.unique(self.stages).tolist():
+                for first in range(done * n_scores, stage * n_scores, n_scores):
+                    # One after the other, so that the sums are the same everywhere.
+                    scores += values[:, first : first + n_scores]
+                best = scores.argmax(axis=1) if n_scores > 1 else (scores[:, 0] > 0).astype(np.intp)
+                found[rows, self.stages == stage] = self.classes[best][:, None]
+                done = stage
         return found
 
-    def _places(self, X: Array) -> NDArray[np.float32]:
-        """How many thresholds of its column are below each value; in single precision whole numbers are exact."""
-        places = np.empty(X.shape, dtype=np.float32)
-        for column in range(X.shape[1]):
-            own = self.edges[self.edge_starts[column] : self.edge_starts[column + 1]]
-            places[:, column] = np.searchsorted(own, X[:, column])
-        places[np.isnan(X)] = np.nan
-        return places
+    def _leaf_values(self, X: Array) -> Iterator[tuple[slice, Array]]:
+        """Some rows, and what each tree adds to their scores, of shape (n_rows, n_trees), until all had their turn."""
+        limits = np.diff(self.edge_starts)
+        if len(X) > _FEW and LeafTables.suit(self.trees, limits):
+            tables = LeafTables(self.trees, self.values, limits, len(X), bool(np.isnan(X).any()))
+            for start in range(0, len(X), _CHUNK):
+                for rows, values in tables.leaf_values(self._places(X[start : start + _CHUNK])):
+                    yield slice(start + rows.start, start + rows.stop), values
+            return
+        values, thresholds = self._by_node
+        step = max(_CELLS // self.trees.n_trees, 1)
+        for start in range(0, len(X), step):
+            rows = slice(start, start + step)
+            if len(X) <= _FEW:
+                yield rows, values[self.trees.reached(X[rows], thresholds)]
+                continue
+            places = self._places(X[rows]).T.astype(np.float32)  # in which whole numbers are exact
+            places[np.isnan(X[rows])] = np.nan
+            yield rows, values[self.trees.reached(places)]
 
-    def _answers(self, places: NDArray[np.float32]) -> NDArray[np.intp]:
-        scores = np.repeat(self.baseline[None, :], len(places), axis=0)
-        answers = np.empty((len(places), len(self.stages)), dtype=np.intp)
-        for tree in range(self.trees.n_trees):
-            iteration, score = divmod(tree, len(self.baseline))
-            scores[:, score] += self.values[self.trees.nodes(tree)][self.trees.leaf(tree, places)]
-            if score == len(self.baseline) - 1 and iteration + 1 in self.stages:
-                best = scores.argmax(axis=1) if len(self.classes) > 2 else (scores[:, 0] > 0).astype(np.intp)
-                answers[:, self.stages == iteration + 1] = self.classes[best][:, None]
-        return answers
+    @cached_property
+    def _by_node(self) -> tuple[Array, Array]:
+        """What a leaf adds, and the threshold of an inner node, in the places of the nodes."""
+        values, inner = self.trees.over_nodes(self.values), self.trees.feature >= 0
+        thresholds = np.zeros(len(inner))
+        first = self.edge_starts[self.trees.feature[inner]]
+        thresholds[inner] = self.edges[first + self.trees.threshold.astype(np.int64)]
+        return values, thresholds
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+
+    def _places(self, X: Array) -> NDArray[np.intp]:
+        """How many thresholds of its column are below each value, of shape (n_columns, n_rows).
+
+        A missing value has one place more than there are thresholds.
+        """
+        places = np.zeros(X.shape[::-1], dtype=np.intp)
+        for column in np.flatnonzero(np.diff(self.edge_starts)):
+            own = self.edges[self.edge_starts[column] : self.edge_starts[column + 1]]
+            values = np.ascontiguousarray(X[:, column])
+            places[column] = values > own if len(own) == 1 else np.searchsorted(own, values)
+            gaps = np.isnan(values)
+            if gaps.any():
+                places[column, gaps] = len(own) + 1
+        return places

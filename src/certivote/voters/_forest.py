@@ -1,7 +1,8 @@
 """The trees of a forest."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import joblib
@@ -50,8 +51,8 @@ class Forest(VoterSet):
     def __init__(self, estimator: Any = None):
         self.estimator = estimator
 
-    def pilot(self) -> "Forest":
-        return Forest(RandomForestClassifier(n_estimators=50))
+    def pilot(self, n_rows: int) -> "Forest":
+        return Forest(RandomForestClassifier(n_estimators=25))
 
     def fit(
         self,
@@ -84,7 +85,7 @@ class FittedForest:
     ----------
     trees : Trees
     leaf_votes : array of int
-        Of each node, the code of the class that it votes for.
+        Of each leaf, tree after tree, the code of the class that it votes for.
     n_classes : int
     n_jobs : int or None
         As in scikit-learn.
@@ -110,9 +111,10 @@ class FittedForest:
     ) -> "FittedForest":
         """From trees of scikit-learn that tell the known classes apart, some of all classes."""
         codes = np.searchsorted(classes, known).astype(np.int32)
-        trees = [estimator.tree_ for estimator in estimators]
-        leaf_votes = np.concatenate([codes[tree.value[:, 0, :].argmax(axis=1)] for tree in trees])
-        return cls(Trees.grown(trees), leaf_votes, len(classes), n_jobs, seen)
+        grown = [estimator.tree_ for estimator in estimators]
+        trees, leaves = Trees.grown(grown)
+        votes = np.concatenate([codes[tree.value[:, 0, :].argmax(axis=1)] for tree in grown])
+        return cls(trees, votes[leaves], len(classes), n_jobs, seen)
 
     @property
     def n_voters(self) -> int:
@@ -121,7 +123,8 @@ class FittedForest:
     def check(self, width: int, n_classes: int) -> None:
         """Raise a ValueError unless these trees can vote on rows of so many columns, for so many classes."""
         self.trees.check(width)
-        if self.n_classes != n_classes or self.leaf_votes.shape != self.trees.feature.shape:
+        n_leaves = len(self.trees.feature) - len(self.trees.threshold)
+        if self.n_classes != n_classes or self.leaf_votes.shape != (n_leaves,):
             raise ValueError("its trees vote among other classes")
         if np.any((self.leaf_votes < 0) | (self.leaf_votes >= n_classes)):
             raise ValueError("a tree votes for a class that there is not")
@@ -131,24 +134,42 @@ class FittedForest:
 
     def _codes(self, X: Any) -> NDArray[np.unsignedinteger]:
         n_rows = X.shape[0]
+        if self.trees.walks_best(n_rows):
+            return self._node_votes[self.trees.reached(single_precision(X))]
         codes = np.empty((n_rows, self.n_voters), dtype=code_type(self.n_classes), order="F")
 
         def vote(rows: slice) -> None:
             part = single_precision(X[rows])
-            for j in range(self.n_voters):
-                codes[rows, j] = self.leaf_votes[self.trees.nodes(j)][self.trees.leaf(j, part)]
+            for tree in range(self.n_voters):
+                codes[rows, tree] = self._node_votes[self.trees.reached_in(tree, part)]
 
         chunks = (slice(start, start + _CHUNK) for start in range(0, n_rows, _CHUNK))
         joblib.Parallel(n_jobs=self.n_jobs, require="sharedmem")(joblib.delayed(vote)(rows) for rows in chunks)
         return codes
 
+    @cached_property
+    def _node_votes(self) -> NDArray[np.unsignedinteger]:
+        return self.trees.over_nodes(self.leaf_votes.astype(code_type(self.n_classes)))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+
     def only(self, voters: NDArray[np.intp]) -> "tuple[FittedForest, NDArray[np.intp]]":
-        trees, nodes = self.trees.only(voters)
-        seen = None if self.seen is None else self.seen[voters]
-        return replace(self, trees=trees, leaf_votes=self.leaf_votes[nodes], seen=seen), voters
+        kept = np.unique(voters)
+        trees, leaves = self.trees.only(kept)
+        seen = None if self.seen is None else self.seen[kept]
+        return replace(self, trees=trees, leaf_votes=self.leaf_votes[leaves], seen=seen), kept
 
     def out_of_sample(self, X: Any, y: NDArray[Any], rows: NDArray[np.intp]) -> OutOfSampleVotes:
         """Out-of-bag votes: each row is voted on by the trees whose bootstrap sample missed it, as one group."""
+        votes = build_votes(fractions=self.unseen_fractions(X, rows)[:, None, :])
+        return OutOfSampleVotes(votes, np.zeros(self.n_voters, dtype=np.intp))
+
+    def unseen_fractions(self, X: Any, rows: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Of each class, the share of the out-of-bag votes on each row."""
         if self.seen is None:
             raise ValueError(
                 "prior='informed' asks each tree for its votes on rows it has not seen, and trees without bootstrap "
@@ -161,9 +182,7 @@ class FittedForest:
             counts[np.flatnonzero(unseen), codes[unseen, j]] += 1.0
         # A row that every tree has seen gets no opinion.
         counts[counts.sum(axis=1) == 0.0] = 1.0
-        fractions = counts / counts.sum(axis=1, keepdims=True)
-        votes = build_votes(fractions=fractions[:, None, :])
-        return OutOfSampleVotes(votes, np.zeros(self.n_voters, dtype=np.intp))
+        return counts / counts.sum(axis=1, keepdims=True)
 
 
 def _seen(samples: list[NDArray[np.intp]], n_rows: int) -> NDArray[np.uint8]:

@@ -14,8 +14,8 @@ __all__ = ["Always", "KernelPairs", "KernelScores", "Linear", "gaussian_kernel"]
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
-_CHUNK = 4_000
-"""Rows whose kernel is in memory at a time."""
+_CELLS = 1 << 19
+"""Kernels that are in memory at a time: so few that they stay near the processor."""
 
 
 def gaussian_kernel(X: Array, points: Array, gamma: float) -> Array:
@@ -39,6 +39,9 @@ class Always:
     def check(self, width: int, n_classes: int, n_stages: int) -> None:
         if not 0 <= self.code < n_classes or self.n_stages != n_stages:
             raise ValueError("a constant model votes for a class that there is not")
+
+    def only(self, stages: NDArray[np.intp]) -> "Always":
+        return Always(self.code, len(stages))
 
     def answers(self, X: Array) -> NDArray[np.intp]:
         return np.full((len(X), self.n_stages), self.code, dtype=np.intp)
@@ -87,8 +90,9 @@ class KernelScores:
 
     def answers(self, X: Array) -> NDArray[np.intp]:
         found = np.empty((len(X), 1), dtype=np.intp)
-        for start in range(0, len(X), _CHUNK):
-            rows = slice(start, start + _CHUNK)
+        step = max(_CELLS // max(len(self.points), 1), 1)
+        for start in range(0, len(X), step):
+            rows = slice(start, start + step)
             kernel = gaussian_kernel(self.encoding.transform(X[rows]), self.points, self.gamma)
             found[rows, 0] = self.classes[(kernel @ self.coefficients).argmax(axis=1)]
         return found
@@ -149,8 +153,9 @@ class KernelPairs:
         found = np.empty((len(X), 1), dtype=np.intp)
         ends = np.cumsum(self.counts)
         spans = [slice(end - count, end) for end, count in zip(ends, self.counts, strict=True)]
-        for start in range(0, len(X), _CHUNK):
-            rows = slice(start, start + _CHUNK)
+        step = max(_CELLS // max(len(self.points), 1), 1)
+        for start in range(0, len(X), step):
+            rows = slice(start, start + step)
             kernel = gaussian_kernel(self.encoding.transform(X[rows]), self.points, self.gamma)
             sums = [kernel[:, span] @ self.coefficients[:, span].T for span in spans]
             won = np.zeros((len(kernel), len(self.classes)), dtype=np.intp)

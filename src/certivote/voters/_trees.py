@@ -1,7 +1,7 @@
 """Decision trees as plain arrays: what a vote needs of them, whichever library grew them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache, cached_property
 from typing import Any
 
@@ -13,10 +13,16 @@ from sklearn.tree import DecisionTreeClassifier
 __all__ = ["Trees"]
 
 _LEAF = -1
-_CHUNK = 1 << 18
-"""Nodes that are checked at a time."""
 _KEPT = 1 << 14
 """Trees that are kept as objects of the library, which take a thousand bytes each beyond their nodes."""
+_CELLS = 1 << 17
+"""Rows times trees that are sent down side by side."""
+_FEWEST, _FEW = 12, 64
+"""Rows that go down all trees side by side, where these are compiled and where they are not."""
+_SIDE_BY_SIDE = 1 << 16
+"""Trees that may: they take memory for every row."""
+_LEVELS = 64
+"""Levels that rows go down side by side; where trees are deeper, the rest of the way is taken tree by tree."""
 Nodes = NDArray[np.int32]
 
 
@@ -24,17 +30,17 @@ Nodes = NDArray[np.int32]
 class Trees:
     """Some trees, node after node: an inner node sends a row to the left if its feature is at most the threshold.
 
+    The nodes of a tree come in this order: the root, all nodes to its left, all nodes to its right, and in each of
+    these parts again so. Then which nodes are leaves tells where every tree ends, and where every node leads.
+
     Attributes
     ----------
-    starts : array of int, of shape (n_trees + 1,)
-        Where in the other arrays the nodes of each tree begin; its first node is the root.
     feature : array of int
         Of each node, the column that it asks for; -1 for a leaf.
-    threshold : array of float
-    left, right : array of int
-        Where a row goes next, counted from the root of the same tree; -1 for a leaf.
+    threshold : array of float, in single precision
+        Of each inner node. Rows are of single precision too: a threshold between two such numbers is rounded down.
     missing_left : array of bool
-        Whether a row without the value goes to the left.
+        Of each inner node, whether a row without the value goes to the left.
 
     Examples
     --------
@@ -42,30 +48,25 @@ class Trees:
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> from certivote.voters._trees import Trees
     >>> X = np.array([[0.0], [1.0], [2.0]], dtype=np.float32)
-    >>> trees = Trees.grown([DecisionTreeClassifier(random_state=0).fit(X, [0, 1, 1]).tree_])
-    >>> trees.leaf(0, X).tolist()
+    >>> trees, leaves = Trees.grown([DecisionTreeClassifier(random_state=0).fit(X, [0, 1, 1]).tree_])
+    >>> trees.reached(X)[:, 0].tolist()
     [1, 2, 2]
     """
 
-    starts: NDArray[np.int64]
     feature: Nodes
-    threshold: NDArray[np.float64]
-    left: Nodes
-    right: Nodes
+    threshold: NDArray[np.float32]
     missing_left: NDArray[np.bool_]
 
     @classmethod
-    def grown(cls, trees: Sequence[Any]) -> "Trees":
-        """Those that scikit-learn has grown, given as the ``tree_`` of its estimators."""
-        inner = [tree.children_left != _LEAF for tree in trees]
-        columns = (
-            [np.where(asks, tree.feature, _LEAF) for tree, asks in zip(trees, inner, strict=True)],
-            [np.where(asks, tree.threshold, 0.0) for tree, asks in zip(trees, inner, strict=True)],
+    def grown(cls, trees: Sequence[Any]) -> "tuple[Trees, NDArray[np.intp]]":
+        """Those that scikit-learn has grown, given as the ``tree_`` of its estimators; and as :meth:`joined`."""
+        return cls.joined(
+            [np.where(tree.children_left == _LEAF, _LEAF, tree.feature) for tree in trees],
+            [tree.threshold for tree in trees],
             [tree.children_left for tree in trees],
             [tree.children_right for tree in trees],
             [tree.missing_go_to_left.astype(bool) for tree in trees],
         )
-        return cls.joined(*columns)
 
     @classmethod
     def joined(
@@ -75,85 +76,171 @@ class Trees:
         left: Sequence[NDArray[Any]],
         right: Sequence[NDArray[Any]],
         missing_left: Sequence[NDArray[Any]],
-    ) -> "Trees":
-        """From the nodes of each tree."""
-        return cls(
-            np.cumsum([0, *map(len, feature)]),
-            np.concatenate(feature).astype(np.int32),
-            np.concatenate(threshold).astype(np.float64),
-            np.concatenate(left).astype(np.int32),
-            np.concatenate(right).astype(np.int32),
-            np.concatenate(missing_left).astype(bool),
-        )
+    ) -> "tuple[Trees, NDArray[np.intp]]":
+        """From the nodes of each tree, in any order in which they come after the nodes that lead to them.
+
+        Returns
+        -------
+        trees : Trees
+        leaves : array of int
+            Of each leaf, its number among all nodes that were given.
+        """
+        starts = np.cumsum([0, *map(len, feature)])
+        first = np.repeat(starts[:-1], np.diff(starts))
+        order = _in_order(starts[:-1], np.concatenate(left) + first, np.concatenate(right) + first, len(first))
+        asked = np.concatenate(feature)[order].astype(np.int32)
+        inner = order[asked != _LEAF]
+        exact = np.concatenate(threshold)[inner].astype(np.float64)
+        missing = np.concatenate(missing_left)[inner].astype(bool)
+        return cls(asked, _rounded_down(exact), missing), order[asked == _LEAF]
+
+    @cached_property
+    def starts(self) -> NDArray[np.int64]:
+        """Where the nodes of each tree begin, and where those of the last one end."""
+        balance = np.cumsum(np.where(self.feature == _LEAF, np.int8(-1), np.int8(1)), dtype=np.int32)
+        lowest = np.minimum(np.minimum.accumulate(balance, out=balance), 0, out=balance)
+        # A tree has one leaf more than inner nodes, and no beginning of it has.
+        ends = np.flatnonzero(np.diff(lowest, prepend=np.int32(0)))
+        return np.concatenate([[0], ends + 1]).astype(np.int64)
 
     @property
     def n_trees(self) -> int:
         return len(self.starts) - 1
 
-    def nodes(self, tree: int) -> slice:
-        """Where its nodes are in the arrays."""
-        return slice(int(self.starts[tree]), int(self.starts[tree + 1]))
+    @property
+    def tree(self) -> Nodes:
+        """Of each node, the number of its tree."""
+        return np.repeat(np.arange(self.n_trees, dtype=np.int32), np.diff(self.starts))
 
-    def only(self, chosen: NDArray[np.intp]) -> "tuple[Trees, NDArray[np.intp]]":
-        """Some of the trees, and the numbers of their nodes in the arrays."""
-        spans = [np.arange(self.starts[tree], self.starts[tree + 1]) for tree in chosen]
-        kept = np.concatenate(spans)
-        columns = (self.feature, self.threshold, self.left, self.right, self.missing_left)
-        return Trees(np.cumsum([0, *map(len, spans)]), *(column[kept] for column in columns)), kept
+    @cached_property
+    def right(self) -> Nodes:
+        """Of each inner node, where its right side begins; its left one begins with the next node. Of a leaf, 0."""
+        inner = self.feature != _LEAF
+        open_sides = np.zeros(len(inner), dtype=np.int32)
+        np.cumsum(np.where(inner[:-1], np.int8(1), np.int8(-1)), out=open_sides[1:])
+        open_sides += self.tree
+        if open_sides.max(initial=0) < np.iinfo(np.int16).max:
+            open_sides = open_sides.astype(np.int16)  # which are sorted faster
+        # The left side is done when the number of sides that wait is again what it was at the node.
+        order = np.argsort(open_sides, kind="stable").astype(np.int32)
+        found = np.zeros(len(order), dtype=np.int32)
+        found[order[:-1]] = order[1:]
+        found[~inner] = 0
+        return found
+
+    def over_nodes(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Values of the leaves, each in the place of its node."""
+        found = np.zeros(len(self.feature), dtype=values.dtype)
+        found[self.feature == _LEAF] = values
+        return found
+
+    def only(self, chosen: NDArray[np.intp]) -> "tuple[Trees, NDArray[np.bool_]]":
+        """Some of the trees, in the order that they have here; and which leaves are theirs."""
+        wanted = np.zeros(self.n_trees, dtype=bool)
+        wanted[chosen] = True
+        kept, inner = wanted[self.tree], self.feature != _LEAF
+        few = Trees(self.feature[kept], self.threshold[kept[inner]], self.missing_left[kept[inner]])
+        return few, kept[~inner]
 
     def check(self, width: int) -> None:
         """Raise a ValueError unless every row of so many columns reaches a leaf in finitely many steps."""
-        starts, count = self.starts, len(self.feature)
-        nodes = (self.feature, self.threshold, self.left, self.right, self.missing_left)
-        if any(column.shape != (count,) for column in nodes) or count >= np.iinfo(np.int32).max:
+        if self.feature.ndim != 1 or not 0 < len(self.feature) < np.iinfo(np.int32).max:
+            raise ValueError("its trees have no nodes")
+        if self.starts[-1] != len(self.feature):
+            raise ValueError("the nodes of a tree lead nowhere")
+        if self.feature.min() < _LEAF or self.feature.max() >= width:
+            raise ValueError("a tree asks for a column that there is not")
+        count = np.count_nonzero(self.feature != _LEAF)
+        if self.threshold.shape != (count,) or self.missing_left.shape != (count,):
             raise ValueError("the arrays of its trees differ in length")
-        if starts.ndim != 1 or len(starts) < 2 or starts[0] != 0 or starts[-1] != count or np.any(np.diff(starts) < 1):
-            raise ValueError("its trees do not divide their nodes")
-        inner = np.add.reduceat(self.left != _LEAF, starts[:-1], dtype=np.int64)
-        if np.any(2 * inner + 1 != np.diff(starts)):
-            raise ValueError("a tree has nodes that no row can reach")
-        if not all(self._leads_on(slice(start, start + _CHUNK), width) for start in range(0, count, _CHUNK)):
-            raise ValueError("the nodes of a tree lead nowhere, or ask for a column that there is not")
+        if np.any(np.isnan(self.threshold)):
+            raise ValueError("a tree has no threshold")
 
-    def _leads_on(self, span: slice, width: int) -> bool:
-        """Whether these nodes are leaves, or ask for a column that there is and lead to later nodes of their tree."""
-        feature, left, right = self.feature[span], self.left[span], self.right[span]
-        nodes = np.arange(span.start, span.start + len(feature))
-        tree = np.searchsorted(self.starts, nodes, side="right") - 1
-        places, sizes = nodes - self.starts[tree], np.diff(self.starts)[tree]
-        ahead = (np.minimum(left, right) > places) & (np.maximum(left, right) < sizes)
-        known = (feature >= 0) & (feature < width) & ~np.isnan(self.threshold[span])
-        ends = (feature == _LEAF) & (left == _LEAF) & (right == _LEAF)
-        return bool(np.all(np.where(left == _LEAF, ends, ahead & known)))
+    def reached(self, X: Any, thresholds: NDArray[np.float64] | None = None) -> NDArray[np.intp]:
+        """The places of the leaves that rows reach in all trees, of shape (n_rows, n_trees).
 
-    def leaf(self, tree: int, X: Any) -> NDArray[np.intp]:
-        """The leaf that each row reaches, counted from the root.
-
-        ``X`` is an array or a CSR matrix of single precision, as scikit-learn's trees take it.
+        Few rows go down all trees side by side. ``X`` is an array or a CSR matrix of single precision; with other
+        thresholds, one for each node, it is an array of few rows.
         """
-        if X.shape[1] < self._width:
-            raise ValueError(f"The trees ask for {self._width} columns, and X has {X.shape[1]}.")
+        self._check_width(X)
+        nodes = np.empty((X.shape[0], self.n_trees), dtype=np.intp, order="F")
+        if X.shape[0] > _FEW and self._compiled is not None:
+            for tree in range(self.n_trees):
+                nodes[:, tree] = self.reached_in(tree, X)
+            return nodes
+        packed = sparse.issparse(X)
+        step = max(_CELLS // max(self.n_trees, X.shape[1] if packed else 1), 1)
+        for start in range(0, X.shape[0], step):
+            rows = X[start : start + step]
+            rows = rows.toarray() if packed else np.ascontiguousarray(rows)
+            nodes[start : start + step] = self._walk_all(rows, thresholds)
+        return nodes
+
+    def walks_best(self, n_rows: int) -> bool:
+        """Whether so few rows are best sent down all trees side by side; at first some more, with no tree compiled."""
+        if self.n_trees > _SIDE_BY_SIDE:
+            return False
+        if n_rows <= _FEW and "_compiled" not in vars(self):
+            _ = self._compiled  # from the second time on compiling pays
+            return True
+        return n_rows <= _FEWEST
+
+    def _walk_all(self, X: NDArray[Any], thresholds: NDArray[np.float64] | None) -> NDArray[np.intp]:
+        feature, threshold, missing_left, right = self._by_node
+        limits: NDArray[Any] = threshold if thresholds is None else thresholds
+        reached = np.tile(self.starts[:-1], len(X))
+        first = np.repeat(np.arange(len(X)) * X.shape[1], self.n_trees)
+        values, with_gaps = X.ravel(), bool(np.isnan(X).any())
+        going = np.flatnonzero(feature[reached] != _LEAF)
+        for _ in range(_LEVELS):
+            if not len(going):
+                break
+            at = reached[going]
+            asked = values[first[going] + feature[at]]
+            goes_left = asked <= limits[at]
+            if with_gaps:
+                goes_left |= np.isnan(asked) & missing_left[at]
+            at = np.where(goes_left, at + 1, right[at])
+            reached[going] = at
+            going = going[feature[at] != _LEAF]
+        nodes = reached.reshape(len(X), self.n_trees)
+        for tree in np.unique(going % self.n_trees):
+            nodes[:, tree] = self.reached_in(int(tree), X)
+        return nodes
+
+    @cached_property
+    def _by_node(self) -> tuple[Nodes, NDArray[np.float32], NDArray[np.bool_], Nodes]:
+        inner = self.feature != _LEAF
+        threshold, missing_left = np.zeros(len(inner), dtype=np.float32), np.zeros(len(inner), dtype=bool)
+        threshold[inner], missing_left[inner] = self.threshold, self.missing_left
+        return self.feature, threshold, missing_left, self.right
+
+    def reached_in(self, tree: int, X: Any) -> NDArray[np.intp]:
+        """The places of the leaves that rows reach in one tree; for many rows."""
+        self._check_width(X)
         if self._compiled is None:
             return self._walk(tree, X.toarray() if sparse.issparse(X) else X)
         compiled = self._compiled.get(tree) or self._as_library_tree(tree)
         if tree < _KEPT:
             # From the second time on: a model that was just opened has voted once, and would take memory for nothing.
             self._compiled[tree] = compiled if tree in self._compiled else None
-        return compiled.apply(X)
+        return compiled.apply(X) + self.starts[tree]
 
     def _walk(self, tree: int, X: NDArray[np.float32]) -> NDArray[np.intp]:
         """The same without a compiled library: all rows go down a level at a time."""
-        own = self.nodes(tree)
-        feature, threshold, missing_left = self.feature[own], self.threshold[own], self.missing_left[own]
-        left, right = self.left[own], self.right[own]
-        reached = np.zeros(X.shape[0], dtype=np.intp)
+        feature, threshold, missing_left, right = self._by_node
+        reached = np.full(X.shape[0], self.starts[tree], dtype=np.intp)
         going = np.arange(X.shape[0])
-        while len(going := going[left[reached[going]] != _LEAF]):
+        while len(going := going[feature[reached[going]] != _LEAF]):
             at = reached[going]
             values = X[going, feature[at]]
             goes_left = np.where(np.isnan(values), missing_left[at], values <= threshold[at])
-            reached[going] = np.where(goes_left, left[at], right[at])
+            reached[going] = np.where(goes_left, at + 1, right[at])
         return reached
+
+    def _check_width(self, X: Any) -> None:
+        if X.shape[1] < self._width:
+            raise ValueError(f"The trees ask for {self._width} columns, and X has {X.shape[1]}.")
 
     @cached_property
     def _width(self) -> int:
@@ -166,21 +253,52 @@ class Trees:
 
     def _as_library_tree(self, tree: int) -> Any:
         kind, layout = _library_tree()
-        own = self.nodes(tree)
-        nodes = np.zeros(own.stop - own.start, dtype=layout)
-        nodes["left_child"], nodes["right_child"] = self.left[own], self.right[own]
-        nodes["feature"], nodes["threshold"] = self.feature[own], self.threshold[own]
-        nodes["missing_go_to_left"] = self.missing_left[own]
+        first = int(self.starts[tree])
+        feature, threshold, missing_left, right = (column[first : self.starts[tree + 1]] for column in self._by_node)
+        inner = feature != _LEAF
+        nodes = np.zeros(len(inner), dtype=layout)
+        nodes["left_child"] = np.where(inner, np.arange(1, len(inner) + 1), _LEAF)
+        nodes["right_child"] = np.where(inner, right - first, _LEAF)
+        nodes["feature"], nodes["threshold"], nodes["missing_go_to_left"] = feature, threshold, missing_left
         compiled = kind(self._width, np.ones(1, dtype=np.intp), 1)
         state = {"max_depth": 0, "node_count": len(nodes), "nodes": nodes, "values": np.zeros((len(nodes), 1, 1))}
         compiled.__setstate__(state)
         return compiled
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_compiled"}
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
+
+
+def _in_order(
+    roots: NDArray[np.int64], left: NDArray[np.int64], right: NDArray[np.int64], count: int
+) -> NDArray[np.intp]:
+    """The nodes of trees in the order that :class:`Trees` has; children of leaves are before the leaves."""
+    levels, level = [], roots
+    while len(level):
+        level = level[left[level] > level]
+        levels.append(level)
+        level = np.concatenate([left[level], right[level]])
+    sizes = np.ones(count, dtype=np.int64)
+    for level in reversed(levels):
+        sizes[level] += sizes[left[level]] + sizes[right[level]]
+    places = np.empty(count, dtype=np.int64)
+    places[roots] = np.cumsum([0, *sizes[roots[:-1]]])
+    for level in levels:
+        places[left[level]] = places[level] + 1
+        places[right[level]] = places[level] + 1 + sizes[left[level]]
+    order = np.empty(count, dtype=np.intp)
+    order[places] = np.arange(count)
+    return order
+
+
+def _rounded_down(numbers: NDArray[np.float64]) -> NDArray[np.float32]:
+    """The largest numbers of single precision that are not above."""
+    with np.errstate(over="ignore"):
+        single = numbers.astype(np.float32)
+    return np.where(single > numbers, np.nextafter(single, np.float32(-np.inf)), single)
 
 
 @cache
@@ -193,12 +311,10 @@ def _library_tree() -> tuple[Any, np.dtype[Any]]:
 @cache
 def _library_agrees() -> bool:
     """Whether trees that are handed to this scikit-learn send rows where the arrays say."""
-    sample = Trees.joined(
-        [np.array([1, 0, -1, -1, 1, -1, -1])],
-        [np.array([0.5, 0.1, 0.0, 0.0, np.inf, 0.0, 0.0])],
-        [np.array([1, 2, -1, -1, 5, -1, -1])],
-        [np.array([4, 3, -1, -1, 6, -1, -1])],
-        [np.array([False, True, False, False, False, False, False])],
+    sample = Trees(
+        np.array([1, 0, -1, -1, 1, -1, -1], dtype=np.int32),
+        np.array([0.5, 0.1, np.inf], dtype=np.float32),
+        np.array([False, True, False]),
     )
     values = np.array([-1.0, np.float32(0.1), 0.1000001, 0.5, 0.500001, 3e38, np.nan], dtype=np.float32)
     rows = np.array([(first, second) for first in values for second in values], dtype=np.float32)

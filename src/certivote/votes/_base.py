@@ -9,8 +9,8 @@ import hashlib
 from typing import Any, Protocol
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 __all__ = ["Array", "LinearMap", "MatrixMap", "Votes", "fixed_point", "plurality", "table_digest"]
 
@@ -129,7 +129,7 @@ def table_digest(table: NDArray[Any], size: int) -> str:
 class MatrixMap:
     """A linear map stored as a dense or sparse matrix, its image reshaped."""
 
-    def __init__(self, matrix: Array | sparse.csc_array, shape: tuple[int, ...]):
+    def __init__(self, matrix: "Array | scipy.sparse.csc_array", shape: tuple[int, ...]):
         self._matrix, self._transpose, self._shape = matrix, matrix.T, shape
 
     def forward(self, weights: Array) -> Array:

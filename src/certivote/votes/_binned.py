@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from certivote.votes._base import Array, LinearMap, table_digest
 
@@ -83,7 +83,9 @@ class _BinnedMasses:
         rows, features = np.nonzero(bins != self._usual)
         columns = (features * n_bins + bins[rows, features]).astype(np.int32)
         pointers = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n_rows))])
-        self._unusual = sparse.csr_array((np.ones(len(rows)), columns, pointers), shape=(n_rows, n_features * n_bins))
+        self._unusual = scipy.sparse.csr_array(
+            (np.ones(len(rows)), columns, pointers), shape=(n_rows, n_features * n_bins)
+        )
         self._transpose = self._unusual.T
 
     def _tables(self, weights: Array) -> Array:

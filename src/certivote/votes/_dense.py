@@ -4,15 +4,15 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from certivote.votes._base import Array, LinearMap, MatrixMap, table_digest
 
 __all__ = ["DenseVotes", "code_type"]
 
-_CHUNK = 1 << 16
-"""Rows whose class masses are computed at a time."""
+_CELLS = 1 << 16
+"""Votes that are counted at a time: so few that they stay in the processor's cache."""
 
 
 def code_type(n_classes: int) -> type[np.unsignedinteger]:
@@ -56,13 +56,14 @@ class DenseVotes:
 
     def masses(self, weights: Array) -> Array:
         out = np.empty((self.n_rows, self.n_classes))
-        for start in range(0, self.n_rows, _CHUNK):
-            rows = slice(start, start + _CHUNK)
-            out[rows] = DenseVotes(self._codes[rows], self.n_classes).by_class().forward(weights)
+        step = max(_CELLS // self.n_voters, 1)
+        for start in range(0, self.n_rows, step):
+            part = DenseVotes(self._codes[start : start + step], self.n_classes)
+            out[start : start + step] = part.row_masses(np.broadcast_to(weights, (part.n_rows, self.n_voters)))
         return out
 
     def row_masses(self, weights: Array) -> Array:
-        # Counting the cells (row, class) adds up each row's weights in the order of the voters, as masses does.
+        # Counting the cells (row, class) adds up each row's weights in the order of the voters.
         cells = self._first_cells()[:, None] + self._codes
         total: Any = np.bincount(cells.ravel(), weights.ravel(), minlength=self.n_rows * self.n_classes)
         return total.reshape(self.n_rows, self.n_classes)
@@ -73,7 +74,7 @@ class DenseVotes:
         indices = (self._first_cells()[:, None] + self._codes).astype(index_type).ravel(order="F")
         pointers = np.arange(self.n_voters + 1, dtype=np.int64) * self.n_rows
         shape = (self.n_rows, self.n_classes)
-        matrix = sparse.csc_array(
+        matrix = scipy.sparse.csc_array(
             (np.ones(indices.size), indices, pointers), shape=(shape[0] * shape[1], self.n_voters)
         )
         return MatrixMap(matrix, shape)

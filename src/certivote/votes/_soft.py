@@ -36,7 +36,10 @@ class SoftVotes:
         return cls(np.concatenate([part._fractions for part in parts], axis=1))
 
     def masses(self, weights: Array) -> Array:
-        return self.by_class().forward(weights)
+        # Without terms that are 0, so that rounding is the same whether voters without weight are there or not.
+        some = np.flatnonzero(weights)
+        fractions = self._fractions if len(some) == len(weights) else self._fractions[:, some]
+        return SoftVotes(fractions).by_class().forward(weights[some])
 
     def row_masses(self, weights: Array) -> Array:
         return np.matmul(weights[:, None, :], self._fractions)[:, 0, :]
