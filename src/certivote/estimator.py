@@ -14,6 +14,7 @@ from certivote.certificate import rows_digest
 from certivote.io import ModelFileError, StoredModel, read_model, write_model
 from certivote.pipeline import (
     PARAMETER_CONSTRAINTS,
+    DecisiveVoters,
     Outcome,
     PartRows,
     Plan,
@@ -45,9 +46,8 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, BaseE
     Parameters
     ----------
     method : str, default="auto"
-        The bound to minimise and to certify by, and with it whose error is certified. ``auto`` is ``dis-b`` with
-        everything below that is left at "auto" chosen by looking at the training rows and the number of rows only, so
-        that it certifies once with full ``delta``; ``certificate_.choices`` records it.
+        The bound to minimise and to certify by, and with it whose error is certified. ``auto`` is ``dis-b`` with what
+        is left at "auto" below chosen by training rows and numbers of rows only; ``certificate_.choices`` records it.
         One vote, drawn once: ``dis-b`` (by the binomial tail, Occam's hammer), ``dis-r`` (by the density ratio at the
         draw, Theorems 6 and 8), ``dis-v`` (by a Rényi divergence, Theorems 7 and 9). A randomised predictor that draws
         a vote for every case: ``smv-exact``, ``smv-mc`` (Theorem 5). The vote with the learned weights themselves, by a
@@ -56,10 +56,12 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, BaseE
     voters : {"auto", "mixed", "forest", "stumps"}, voter set or list of classifiers, default="auto"
         Who votes. See :mod:`certivote.voters`; a list may hold fitted and unfitted classifiers. ``auto``: ``mixed``
         with ``method="auto"``, a forest otherwise.
-    split : {"single", "none", "cross"} or int, default="single"
+    split : {"auto", "single", "none", "cross"} or int, default="auto"
         ``single``: voters from one part, certificate on the other. ``none``: certificate on all rows, for voters that
         need none (stumps with declared ranges, fitted classifiers). ``cross``: both ways round, as the paper does; the
         vote with the smaller bound is deployed. A number of folds: the same with voters from all folds but one.
+        ``auto``: single; but with ``method="auto"``, below 10,000 rows and without groups, order and promises, 2 to 4
+        folds of the other rows where the first 20 % suggest it, which then train the voters of all votes.
     loss : {"plurality", "half-weight"}, default="plurality"
         What counts as an error: a wrong answer; or, as in the paper's tables, a wrong half of the weight.
     delta : float in (0, 1), default=0.05
@@ -76,7 +78,7 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, BaseE
         Full-batch optimiser of the expected bound, or the paper's Algorithm 1.
     train_share : float in (0, 1) or "auto", default="auto"
         Share of the rows that train the voters (with ``cross``, those of the first vote). ``auto``: one half; with
-        ``method="auto"`` and ``split="single"``, what the learning curve of the first 30 % of the rows suggests.
+        ``method="auto"`` and one split, what the learning curve of the first 20 % of the rows suggests.
     tau : float in [0, 1], default=0.5
         With ``cross``, the weight of the first vote in the average certificate.
     renyi_order : float greater than 1, or a sequence of them, default=1.5
@@ -143,7 +145,7 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, BaseE
         self,
         method: str = "auto",
         voters: Any = "auto",
-        split: str | int = "single",
+        split: str | int = "auto",
         loss: str = "plurality",
         *,
         delta: float = 0.05,
@@ -246,7 +248,7 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, BaseE
         self.hyper_posterior_ = part.vote.parameters if plan.method.predictor.is_random else None
         self.kept_voters_ = np.arange(len(self.weights_))
         self.parts_ = tuple(part.rows for part in outcome.parts)
-        self._prediction_seed, self._probe = outcome.prediction_seed, part.probe
+        self._prediction_seed, self._probe, self._decisive = outcome.prediction_seed, part.probe, DecisiveVoters()
         return self
 
     def save(self, path: str | os.PathLike[str], slim: bool = False) -> None:
@@ -304,19 +306,18 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, BaseE
         """
         check_is_fitted(self)
         X = check_rows(self, self.voter_set_, X)
-        votes = self.voters_.votes(X)
         if self.hyper_posterior_ is None:
-            return votes.masses(self.weights_)
+            voters, weights = self._decisive.among(self.voters_, self.weights_)
+            return voters.votes(X).masses(weights)
         # A stream that started anew in every call would give single rows one and the same vote.
         rng = np.random.default_rng([self._prediction_seed, rows_digest(X)])
         family = FAMILIES[self.certificate_.deployed_part.family]
-        return np.exp(family.draw_log_masses(votes, self.hyper_posterior_, rng))
+        return np.exp(family.draw_log_masses(self.voters_.votes(X), self.hyper_posterior_, rng))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class with the largest vote mass; ties go to the smallest class.
 
-        With a method that certifies the random vote (smv-exact, smv-mc), the answers are random: a vote is drawn for
-        each row, and among other rows or with another seed it may get another answer.
+        With smv-exact and smv-mc a vote is drawn for each row: among other rows, or by another seed, it may differ.
         """
         answers = plurality(self.predict_proba(X))
         return self.classes_[answers]
@@ -391,7 +392,8 @@ def load(path: str | os.PathLike[str], trusted: Sequence[str] = ()) -> Certified
     clf.weights_, clf.hyper_posterior_, clf.kept_voters_ = model.weights, model.hyper_posterior, model.kept
     clf.parts_ = tuple(PartRows(train, certify) for train, certify in model.parts)
     clf.part_ = clf.parts_[model.certificate.deployed]
-    clf.n_features_in_, clf._prediction_seed, clf._probe = model.n_features, model.prediction_seed, model.probe
+    clf.n_features_in_, clf._prediction_seed = model.n_features, model.prediction_seed
+    clf._probe, clf._decisive = model.probe, DecisiveVoters()
     if model.feature_names is not None:
         clf.feature_names_in_ = model.feature_names
     return clf

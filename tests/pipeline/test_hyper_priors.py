@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from thorough import grid
 
 from certivote import CertifiedVoteClassifier
 from certivote.maths import dirichlet
@@ -110,7 +111,7 @@ class Streams(Prepared):
 
 
 def certified(method, part, draw_seed=0, **options):
-    prepared = Streams(np.array([0, 1]), (part,), (), "", (), (draw_seed,), Table("", (), 1, (1, 1)), Units())
+    prepared = Streams(np.array([0, 1]), (part,), (), "single", "", (), (draw_seed,), Table("", (), 1, (1, 1)), Units())
     return certify_votes(plan(method, **options), prepared).certificate.parts[0]
 
 
@@ -147,8 +148,7 @@ def test_the_draw_stream_reaches_the_draw_only(method):
     assert (first.beta, first.alpha, first.renyi_order) == (second.beta, second.alpha, second.renyi_order)
 
 
-@pytest.mark.parametrize("method", [*DRAWN, "smv-exact"])
-@pytest.mark.parametrize("seed", [0, 1])
+@grid(strength=1, method=[*DRAWN, "smv-exact"], seed=[0, 1])
 def test_the_prior_with_the_smallest_expected_bound_is_taken_and_paid(method, seed):
     everyone, resolved = few_good(seed), plan(method)
     kept = certified(method, everyone)

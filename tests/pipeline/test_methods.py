@@ -24,6 +24,7 @@ from fits import (
 from scipy import stats
 from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
+from thorough import grid
 
 from certivote import CertifiedVoteClassifier
 from certivote.certificate import percent_up
@@ -204,8 +205,7 @@ def test_nothing_is_simulated_where_there_is_a_closed_form(method):
 # --- The votes with weights of their own.
 
 
-@pytest.mark.parametrize("setting", SETTINGS)
-@pytest.mark.parametrize("method", FIXED)
+@grid(strength=1, method=FIXED, setting=SETTINGS)
 def test_deployed_weights_are_fixed_point_and_err_as_recorded(method, setting):
     clf = fitted(method, setting)
     units = clf.weights_ * 2.0**52
@@ -306,8 +306,7 @@ def test_bounds_of_noise_are_at_least_one_half(method):
 # --- Seeds and solvers.
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize("method", CERTIFIED)
+@grid(strength=1, method=CERTIFIED, solver=SOLVERS)
 def test_the_same_seed_gives_the_same_certificate(method, solver):
     X, y = cancer()
     first = fitted(method, "cross", solver)

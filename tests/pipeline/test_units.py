@@ -73,7 +73,8 @@ def test_what_cannot_be_is_refused(groups, order, message):
 
 @pytest.mark.parametrize("split", ["single", "cross", 3])
 def test_entities_are_divided_never_rows(split):
-    clf = CertifiedVoteClassifier("dis-b", Stumps(n_thresholds=2), split, random_state=0).fit(X, Y, groups=GROUPS)
+    clf = CertifiedVoteClassifier("dis-b", Stumps(n_thresholds=2), split, prior=0.5, random_state=0)
+    clf.fit(X, Y, groups=GROUPS)
     for rows, record in zip(clf.parts_, clf.certificate_.parts, strict=True):
         assert not set(GROUPS[rows.train]) & set(GROUPS[rows.certify])
         assert sorted([*rows.train, *rows.certify]) == list(range(N))
@@ -135,7 +136,7 @@ def test_entities_of_one_row_are_said_to_be_so():
 
 
 def test_the_name_of_the_column_is_recorded():
-    clf = CertifiedVoteClassifier("dis-r", Stumps(n_thresholds=2), random_state=0)
+    clf = CertifiedVoteClassifier("holdout", Stumps(n_thresholds=2), random_state=0)
     assert clf.fit(X, Y, groups=pd.Series(GROUPS, name="patient")).certificate_.groups == "patient"
     assert clf.fit(X, Y, groups=GROUPS).certificate_.groups == "groups"
     assert clf.fit(X, Y, order=pd.Series(np.arange(N), name="day")).certificate_.order == "day"
@@ -143,9 +144,10 @@ def test_the_name_of_the_column_is_recorded():
 
 
 def test_every_method_compares_on_entities():
-    table = compare(X, Y, voters=Stumps(n_thresholds=2), groups=GROUPS, random_state=0)
+    common = {"voters": Stumps(n_thresholds=1), "prior": 0.5, "random_state": 0}
+    table = compare(X, Y, groups=GROUPS, **common)
     assert len(table) == 10
-    ungrouped = compare(X, Y, voters=Stumps(n_thresholds=2), random_state=0)
+    ungrouped = compare(X, Y, **common)
     assert (table["bound"] > table["empirical risk"]).all()
     assert set(table.index) == set(ungrouped.index)
 
@@ -187,7 +189,7 @@ def test_the_earliest_rows_train_and_the_latest_certify(moments):
 
 def test_the_learning_curve_is_that_of_the_earliest_rows():
     clf = CertifiedVoteClassifier(voters="forest", random_state=0).fit(X, Y, order=np.arange(N))
-    assert "first 72 rows" in clf.certificate_.choices[0]
+    assert "first 48 rows" in clf.certificate_.choices[0]
     assert clf.part_.certify.tolist() == list(range(len(clf.part_.train), N))
 
 

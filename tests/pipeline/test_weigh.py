@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
+from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from certivote import CertifiedVoteClassifier
 from certivote.pipeline import _weigh
-from certivote.pipeline._weigh import informed_weights
+from certivote.pipeline._weigh import informed_weights, unseen_weights
 from certivote.voters import OutOfSampleVotes
 from certivote.votes import build_votes
 
@@ -43,7 +44,6 @@ def test_informed_weights_prefer_the_good_group(loss, n_classes):
     fitted, y = unseen_votes([0.5, 0.05, 0.5], [0, 0, 1, 1, 1, 2], n_classes=n_classes)
     weights = informed_weights(fitted, np.zeros((400, 1)), y, loss, rng())
     assert weights.shape == (6,)
-    assert np.all(weights > 0)
     assert weights.sum() == pytest.approx(1.0)
     assert weights[2:5].sum() > 0.8
     assert len(np.unique(weights[:2])) == len(np.unique(weights[2:5])) == 1
@@ -84,6 +84,53 @@ def test_informed_weights_weigh_errors_against_the_divergence_from_equal_weights
 def test_a_single_group_shares_evenly():
     fitted, y = unseen_votes([0.2], [0] * 7)
     np.testing.assert_allclose(informed_weights(fitted, np.zeros((400, 1)), y, "plurality", rng()), 1 / 7)
+
+
+@pytest.mark.parametrize("loss", ["plurality", "half-weight"])
+def test_groups_that_hardly_count_get_no_weight_at_all(loss):
+    fitted, y = unseen_votes([0.02, 0.5, 0.5], [0, 0, 1, 2, 2, 2], n=4000)
+    weights = informed_weights(fitted, np.zeros((4000, 1)), y, loss, rng())
+    assert weights.tolist() == [0.5, 0.5, 0.0, 0.0, 0.0, 0.0]
+
+
+def learned(monkeypatch, *weights):
+    """What becomes of weights that are found in both ways of learning them."""
+    monkeypatch.setattr(_weigh, "_weights", lambda *given: np.array(weights))
+    fitted, y = unseen_votes([0.3] * len(weights), np.arange(len(weights)), n=50)
+    return unseen_weights(build_votes(fractions=fitted.fractions), y, "plurality", None).tolist()
+
+
+def test_what_is_dropped_goes_to_the_others(monkeypatch):
+    assert learned(monkeypatch, 0.64, 0.049, 0.051, 0.16, 0.1) == pytest.approx(
+        [0.64 / 0.951, 0.0, 0.051 / 0.951, 0.16 / 0.951, 0.1 / 0.951]
+    )
+    assert learned(monkeypatch, 0.96, 0.04) == [1.0, 0.0]
+    assert learned(monkeypatch, 0.5, 0.45, 0.05) == pytest.approx([0.5, 0.45, 0.05])
+
+
+def test_many_small_groups_that_count_together_are_kept(monkeypatch):
+    many = [0.76] + [0.04] * 6
+    assert learned(monkeypatch, *many) == many
+    fewer = learned(monkeypatch, 0.8, *[0.04] * 5)
+    assert fewer == pytest.approx([1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+    equal = [1 / 40] * 40
+    assert learned(monkeypatch, *equal) == equal
+
+
+def test_rows_that_have_no_out_of_sample_votes_do_not_count():
+    fitted, y = unseen_votes([0.05, 0.45], [0, 1])
+
+    class Some:
+        """Votes on every other row only."""
+
+        def out_of_sample(self, X, y, rows):
+            few = rows[::2]
+            return OutOfSampleVotes(build_votes(fractions=fitted.fractions[few]), fitted.groups, few)
+
+    weights = informed_weights(Some(), np.zeros((400, 1)), y, "plurality", rng())
+    spoiled = np.where(np.arange(400) % 2, 1 - y, y)
+    assert np.array_equal(informed_weights(Some(), np.zeros((400, 1)), spoiled, "plurality", rng()), weights)
+    assert weights[0] > 0.5
 
 
 def test_some_of_many_rows_are_asked(monkeypatch):
@@ -144,3 +191,13 @@ def test_the_informed_prior_is_that_of_the_training_rows():
     spoiled_y[order[:60]] = 1 - y[order[:60]]
     spoiled_y[order[:20]] = y[order[:20]]
     assert beta(X, y) != beta(X, spoiled_y)
+
+
+def test_voters_that_hardly_count_have_no_weight_in_the_drawn_vote():
+    source = rng()
+    X = source.normal(size=(3000, 3))
+    y = (X[:, 0] > 0).astype(int)
+    good, bad = DecisionTreeClassifier(max_depth=1), DummyClassifier(strategy="uniform")
+    clf = CertifiedVoteClassifier("dis-b", [bad, good, bad], prior="informed", random_state=0).fit(X, y)
+    assert clf.weights_.tolist() == [0.0, 1.0, 0.0]
+    assert clf.certificate_.deployed_part.beta == (1e-6, 60.0, 1e-6)

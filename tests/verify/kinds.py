@@ -18,10 +18,10 @@ from certivote.voters import Forest, Stumps
 
 
 @cache
-def rows(n_classes=2, noise=0.6):
+def rows(n_classes=2, noise=0.6, n=90):
     rng = np.random.default_rng(n_classes)
-    y = rng.integers(n_classes, size=90)
-    X = 2.0 * np.eye(n_classes, 3)[y] + noise * rng.normal(size=(90, 3))
+    y = rng.integers(n_classes, size=n)
+    X = 2.0 * np.eye(n_classes, 3)[y] + noise * rng.normal(size=(n, 3))
     X[7] = X[3]  # duplicates there must be, to be miscounted
     return X.round(2), np.array(["no", "yes", "perhaps"])[y]
 
@@ -77,6 +77,7 @@ SETTINGS = {
     **{method: (method, {}) for method in ("dis-b", "dis-r", "dis-v", "smv-exact", "smv-mc")},
     **{method: (method, {}) for method in ("fo", "so", "bin", "c-bound", "holdout")},
     "auto": ("auto", {"voters": forest}),
+    "auto in folds": ("auto", {"voters": forest, "n": 220, "noise": 1.5}),
     "dis-b of three classes": ("dis-b", {"n_classes": 3, "price_list": [[4.0, 0.9]]}),
     "dis-r across": ("dis-r", {"split": "cross", "constant": "paper", "tau": 0.3}),
     "dis-v in three folds": ("dis-v", {"split": 3, "n_draws": 2, "renyi_order": [1.2, 2.0], "prior": 0.5}),
@@ -204,7 +205,7 @@ def case(name):
         return given_case(name)
     method, options = SETTINGS[name]
     options = dict(options)
-    X, y = rows(options.pop("n_classes", 2), options.pop("noise", 0.6))
+    X, y = rows(options.pop("n_classes", 2), options.pop("noise", 0.6), options.pop("n", 90))
     voters = options.pop("voters", forest)()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -6,8 +6,10 @@ from functools import cache
 
 import numpy as np
 import pytest
+from fits import DRAWN
 from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.ensemble import RandomForestClassifier
+from thorough import grid, placed
 
 from certivote import CertifiedVoteClassifier, verify
 from certivote.theory.methods import METHODS
@@ -33,15 +35,14 @@ def fitted(method="dis-b", **parameters):
 SETTINGS = [
     {},
     {"constant": "paper", "prior": 0.5},
-    {"split": "cross"},
-    {"split": "cross", "constant": "paper", "tau": 0.3},
+    {"split": "cross", "prior": 0.5},
+    {"split": "cross", "constant": "paper", "tau": 0.3, "prior": 0.5},
     {"split": 3, "n_draws": 4, "orders": (1.2, 2.0)},
     {"loss": "half-weight", "prior": "informed"},
 ]
 
 
-@pytest.mark.parametrize("setting", SETTINGS, ids=str)
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(("method", "setting"), placed(METHODS, SETTINGS, DRAWN, few=2), ids=str)
 def test_every_certificate_is_proved_again(method, setting):
     clf = fitted(method, **setting)
     checks = verify(clf.certificate_, clf, *data())
@@ -166,10 +167,9 @@ def test_an_altered_record_of_weights_is_caught(kind, method):
     assert_caught(fitted(method).certificate_, ALTERED_MEAN[kind])
 
 
-@pytest.mark.parametrize("constant", ["paper", "exact"])
-@pytest.mark.parametrize("method", ["dis-b", "dis-r", "dis-v", "smv-exact", "so", "c-bound"])
+@grid(strength=1, method=["dis-b", "dis-r", "dis-v", "smv-exact", "so", "c-bound"], constant=["paper", "exact"])
 def test_a_part_that_nothing_can_be_computed_from_is_caught(method, constant):
-    certificate = fitted(method, split="cross", constant=constant).certificate_
+    certificate = fitted(method, split="cross", constant=constant, prior=0.5).certificate_
     broken = dataclasses.replace(certificate.parts[0], alpha=certificate.parts[0].alpha[1:])
     assert_caught(certificate, of_whole(parts=(broken, certificate.parts[1])))
 

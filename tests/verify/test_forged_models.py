@@ -32,8 +32,8 @@ def fit(method="dis-r", n_classes=2, **options):
 def forged_rows(monkeypatch, divide, method="dis-r", **options):
     """A fit whose parts have other rows: the certificate is made from these, and agrees with itself."""
 
-    def other_rows(shuffled, split, train_share):
-        return tuple(divide(part, len(shuffled)) for part in split_rows(shuffled, split, train_share))
+    def other_rows(shuffled, *how):
+        return tuple(divide(part, len(shuffled)) for part in split_rows(shuffled, *how))
 
     with monkeypatch.context() as patch:
         patch.setattr(PREPARE, "split_rows", other_rows)

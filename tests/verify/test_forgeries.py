@@ -107,7 +107,8 @@ def test_the_settings_have_all_methods_families_and_splits():
     certificates = [case(name).certificate for name in SETTINGS]
     assert {certificate.method for certificate in certificates} == set(METHODS)
     assert {part.family for c in certificates for part in c.parts} == {"dirichlet", "logistic-normal", "categorical"}
-    assert {certificate.split for certificate in certificates} == {"none", "single", "cross", "3"}
+    assert {certificate.split for certificate in certificates} >= {"none", "single", "cross", "3"}
+    assert case("auto in folds").certificate.split != "single"
     assert {certificate.loss for certificate in certificates} == {"plurality", "half-weight"}
     assert {certificate.constant for certificate in certificates} == {"paper", "exact"}
     assert any(certificate.remarks for certificate in certificates)

@@ -11,6 +11,7 @@ from kinds import with_statements
 from mpmath import mp
 from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.ensemble import RandomForestClassifier
+from thorough import grid
 
 pytest.importorskip("flint", reason="proofs need python-flint: install certivote[verify]")
 
@@ -46,9 +47,7 @@ SETTINGS = [
 ]
 
 
-@pytest.mark.parametrize("name", DATA)
-@pytest.mark.parametrize("setting", SETTINGS, ids=str)
-@pytest.mark.parametrize("method", METHODS)
+@grid(method=METHODS, setting=SETTINGS, name=DATA)
 def test_every_certificate_is_proved_again(method, setting, name):
     clf = fitted(method, name, **setting)
     certificate = clf.certificate_

@@ -1,17 +1,16 @@
 """Members of a mixed vote: out of sample, none votes on a row that it has seen."""
 
 import pickle
-from functools import partial
 
 import numpy as np
 import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.svm import SVC
+from sklearn.linear_model import LogisticRegression
 
 from certivote.voters._boosting import Boosting
 from certivote.voters._encoding import Encoding
-from certivote.voters._machines import Always, KernelPairs
-from certivote.voters._members import NeighbourMember, _on_grid, fit_folds
+from certivote.voters._machines import Always, Linear
+from certivote.voters._members import FoldedMember, NeighbourMember, _on_grid
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -34,75 +33,78 @@ def scaled(X):
     return Encoding.fitted(X, np.arange(0))
 
 
-def support_vectors(X, y, entities=None):
+def lines(X, y):
     encoding = scaled(X)
-    return KernelPairs.fitted(encoding, SVC(C=1e6, gamma=50.0).fit(encoding.transform(X), y), 50.0)
+    return Linear.fitted(encoding, LogisticRegression().fit(encoding.transform(X), y))
 
 
-def boosting(stages, X, y, entities=None, leaves=31):
-    model = HistGradientBoostingClassifier(
-        max_iter=max(stages), min_samples_leaf=1, max_leaf_nodes=leaves, early_stopping=False
-    )
+def boosting(X, y, stages):
+    model = HistGradientBoostingClassifier(max_iter=max(stages), max_leaf_nodes=3, early_stopping=False)
     return Boosting.grown(model.fit(X, y), stages)
 
 
-@pytest.mark.parametrize(("train", "n_stages"), [(support_vectors, 1), (partial(boosting, (20, 60)), 2)])
-def test_models_that_learned_noise_by_heart_are_no_better_than_chance_out_of_sample(train, n_stages):
-    X, y = noise()
-    folds = rng().permutation(150) % 3
-    member = fit_folds(train, X, y, folds, n_stages)
-    fractions = member.out_of_sample(X, np.arange(150), 2)
-    assert fractions.shape == (150, n_stages, 2)
-    assert np.all(accuracies(fractions, y) < 0.65)
-    assert np.all(accuracies(fractions, y) > 0.35)
-    votes = member.votes(X)
-    for k in range(3):
-        for stage in range(member.n_groups):
-            voter = k * member.n_groups + stage
-            assert member.groups[voter] == stage
-            known = folds != k
-            assert np.mean(votes[known, voter] == y[known]) > 0.9  # it knows what it was fitted on
-            # And out of sample, a row is answered by the model of its own fold.
-            assert np.array_equal(fractions[~known, stage].argmax(axis=1), votes[~known, voter])
+def test_out_of_sample_votes_are_the_answers_on_record_in_the_order_asked_for():
+    answers = np.array([[1, 0], [2, 2], [-1, -1], [0, 1]], dtype=np.int32)
+    member = FoldedMember((), (), 2, answers)
+    assert member.left_out.tolist() == [True, True, False, True]
+    fractions = member.out_of_sample(np.array([3, 0, 1]), 3)
+    assert fractions.shape == (3, 2, 3)
+    assert np.array_equal(fractions.argmax(axis=2), answers[[3, 0, 1]])
+    assert np.array_equal(fractions.sum(axis=2), np.ones((3, 2)))
 
 
-def test_out_of_sample_votes_are_given_in_the_order_asked_for():
-    X, y = noise(60)
-    member = fit_folds(support_vectors, X, y, np.arange(60) % 3)
-    rows = np.array([17, 3, 59, 4])
-    assert np.array_equal(member.out_of_sample(X, rows, 2), member.out_of_sample(X, np.arange(60), 2)[rows])
+def test_of_rows_that_all_models_have_seen_nothing_is_said():
+    member = FoldedMember((), (), 1, np.array([[0], [-1]], dtype=np.int32))
+    with pytest.raises(ValueError, match="only on rows that some training has left out"):
+        member.out_of_sample(np.array([0, 1]), 2)
+    from_a_file = FoldedMember((), (), 1)
+    with pytest.raises(ValueError, match="from a file"):
+        _ = from_a_file.left_out
+    with pytest.raises(ValueError, match="left out"):
+        from_a_file.out_of_sample(np.array([0]), 2)
 
 
 def test_stages_of_boosting_are_votes_of_their_own():
     X, y = noise(90)
-    member = fit_folds(partial(boosting, (2, 30), leaves=3), X, y, np.arange(90) % 2, 2)
+    model = boosting(X, y, (2, 30))
+    member = FoldedMember((model,), (np.arange(4),), 2)
+    member.check(4, 2)
     votes = member.votes(X)
-    for k, fitted in enumerate(member.models):
-        assert np.array_equal(votes[:, 2 * k : 2 * k + 2], fitted.answers(X))
+    assert (member.n_voters, member.groups.tolist()) == (2, [0, 1])
+    assert np.array_equal(votes, model.answers(X))
     assert np.any(votes[:, 0] != votes[:, 1])
 
 
-def test_a_fold_that_sees_one_class_votes_for_it():
-    X, y = noise(30)
-    y[:] = 1
-    y[:3] = 0
-    folds = np.repeat(np.arange(3), 10)
-    member = fit_folds(support_vectors, X, y, folds)
-    assert isinstance(member.models[0], Always)
-    assert np.all(member.votes(X)[:, 0] == 1)
-    assert member.out_of_sample(X, np.arange(3), 2)[:, 0, 0].sum() == 0
-
-
 def test_models_see_their_own_columns():
+    """Of older files, in which there are several."""
     X, y = noise(60)
-    columns = [np.array([0, 1]), np.array([2]), np.array([1, 3])]
-    member = fit_folds(support_vectors, X, y, np.arange(60) % 3, columns=columns)
+    columns = (np.array([0, 1]), np.array([2]), np.array([1, 3]))
+    member = FoldedMember(tuple(lines(X[:, seen], y) for seen in columns), columns, 1)
     member.check(4, 2)
+    assert (member.n_voters, member.groups.tolist()) == (3, [0, 0, 0])
     votes = member.votes(X)
     for k, seen in enumerate(columns):
         assert np.array_equal(votes[:, k : k + 1], member.models[k].answers(X[:, seen]))
     with pytest.raises(ValueError, match="column"):
         member.check(3, 2)
+
+
+def test_members_of_no_model_or_of_other_stages_are_refused():
+    X, y = noise(60)
+    seen = (np.arange(4),)
+    for member in (
+        FoldedMember((), (), 1),
+        FoldedMember((Always(0, 1),), (), 1),
+        FoldedMember((Always(0, 2),), seen, 1),
+        FoldedMember((Always(2, 1),), seen, 1),
+        FoldedMember((lines(X, y),), seen, 2),
+        FoldedMember((Always(0, 0),), seen, 0),
+        FoldedMember((Always(0, 999),), seen, 999),
+        FoldedMember((Always(0, 1),), (np.array([0, 0]),), 1),
+        FoldedMember((Always(0, 1),), (np.array([[0, 1]]),), 1),
+    ):
+        with pytest.raises(ValueError, match=r"^a (constant )?(member|model)"):
+            member.check(4, 2)
 
 
 @pytest.mark.parametrize("copies", [1, 2, 40])
@@ -186,23 +188,6 @@ def test_neighbours_far_away_and_pickled_ones_vote_too():
     assert "_search" not in vars(again)
     assert np.array_equal(again.votes(X), votes)
     assert member.votes(X[:0]).shape == (0, 3)
-
-
-def test_models_are_told_the_entities_of_the_rows_they_see():
-    X, y = noise(60)
-    entities, told = np.arange(60) // 6, []
-
-    def train(rows, labels, whose):
-        told.append((rows, whose))
-        return support_vectors(rows, labels)
-
-    folds = entities % 3
-    fit_folds(train, X, y, folds, entities=entities)
-    for k, (rows, whose) in enumerate(told):
-        assert np.array_equal(rows, X[folds != k])
-        assert np.array_equal(whose, entities[folds != k])
-    fit_folds(train, X, y, folds)
-    assert told[-1][1] is None
 
 
 def test_out_of_sample_neighbours_are_all_of_other_folds_beside_a_search_by_hand():

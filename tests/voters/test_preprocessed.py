@@ -17,7 +17,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.random_projection import GaussianRandomProjection
 
 from certivote import CertifiedVoteClassifier, compare, verify
-from certivote.voters import Classifiers, ColumnEncoder, Forest, Preprocessed, Stumps
+from certivote.voters import Classifiers, ColumnEncoder, Forest, Mixed, Preprocessed, Stumps
 
 FOREST = Forest(RandomForestClassifier(n_estimators=8))
 
@@ -80,7 +80,7 @@ def everything_about_the_voters(clf, X):
 @pytest.mark.parametrize(("voters", "method"), [("forest", "auto"), ("forest", "dis-b"), ("mixed", "dis-b")])
 def test_certification_rows_do_not_reach_the_voters(people, voters, method):
     X, y = people
-    known = {"method": method, "voters": Preprocessed(ColumnEncoder(), voters), "random_state": 0}
+    known = {"method": method, "voters": Preprocessed(ColumnEncoder(), voters), "split": "single", "random_state": 0}
     clf = CertifiedVoteClassifier(**known).fit(X, y)
     changed = X.copy()
     rows = clf.part_.certify
@@ -189,6 +189,7 @@ def test_what_the_voters_cannot_take_is_said_in_one_sentence(people):
 def test_it_asks_its_voters(people):
     fitted = LogisticRegression().fit([[0.0], [1.0]], ["ill", "well"])
     assert Preprocessed(ColumnEncoder(), [fitted]).known_classes() == ["ill", "well"]
-    assert Preprocessed(ColumnEncoder(), Classifiers([fitted])).pilot() is None
+    assert Preprocessed(ColumnEncoder(), Classifiers([fitted])).pilot(90) is None
     assert not Preprocessed(ColumnEncoder(), "stumps").multi_class
-    assert isinstance(Preprocessed(ColumnEncoder(), "mixed").pilot().voters, Forest)
+    assert isinstance(Preprocessed(ColumnEncoder(), "mixed").pilot(90).voters, Mixed)
+    assert isinstance(Preprocessed(ColumnEncoder(), "mixed").pilot(10_000).voters, Forest)

@@ -9,6 +9,7 @@ the draw has a random stream of its own. Formulas are in :mod:`certivote.theory`
 
 from certivote.pipeline._certify import CertifiedPart, Outcome, certify_votes
 from certivote.pipeline._compare import compare
+from certivote.pipeline._decisive import DecisiveVoters
 from certivote.pipeline._given import certify, certify_predictions
 from certivote.pipeline._input import check_labelled, check_rows, refuse_fit_params
 from certivote.pipeline._learn import SOLVERS, Problem, training_objective
@@ -23,6 +24,7 @@ __all__ = [
     "PARAMETER_CONSTRAINTS",
     "SOLVERS",
     "CertifiedPart",
+    "DecisiveVoters",
     "Outcome",
     "PartRows",
     "Plan",

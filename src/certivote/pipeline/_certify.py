@@ -97,6 +97,7 @@ class _Attempt:
 
 def certify_votes(plan: Plan, prepared: Prepared, stage: Stage | None = None) -> Outcome:
     """Learn from each part, certify, and deploy the vote with the smallest bound of its own."""
+    plan = replace(plan, split=prepared.split)
     if prepared.units.entities is not None:
         plan = plan.by_entity()
     tick = (stage or Stage()).begin(f"learning the weights by {plan.solver}")

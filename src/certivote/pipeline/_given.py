@@ -304,6 +304,7 @@ def _prepared(
         classes=np.array([str(label) for label in classes], dtype=object),
         parts=(part,),
         provisos=(),
+        split="none",
         hyper_prior=hyper_prior_words(plan.prior) if learns else "none: the model was given",
         choices=(),
         entropy=entropy_of(plan.random_state),

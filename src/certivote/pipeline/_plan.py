@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,7 +30,7 @@ _BOUND_SHARE = 0.8
 PARAMETER_CONSTRAINTS: dict[str, list[Any]] = {
     "method": [StrOptions({"auto"}), StrOptions(METHODS.keys())],
     "voters": [StrOptions({"auto"}), StrOptions(VOTERS.keys()), VoterSet, list, tuple],
-    "split": [StrOptions({"none", "single", "cross"}), Interval(Integral, 2, None, closed="left")],
+    "split": [StrOptions({"auto", "none", "single", "cross"}), Interval(Integral, 2, None, closed="left")],
     "loss": [StrOptions({"plurality", "half-weight"})],
     "delta": [Interval(Real, 0, 1, closed="neither")],
     "family": [StrOptions(FAMILIES.keys())],
@@ -60,7 +60,8 @@ class Plan:
     family : Family
         Of the posterior that is learned.
     voters : VoterSet
-    split : {"none", "single", "cross"} or int
+    split : {"auto", "none", "single", "cross"} or int
+        ``auto`` until the first rows have decided between one split and folds.
     loss : {"plurality", "half-weight"}
     delta : float
         Of the whole certificate.
@@ -93,7 +94,7 @@ class Plan:
     method: Method
     family: Family
     voters: VoterSet
-    split: Split | int
+    split: Split | Literal["auto"] | int
     loss: Loss
     delta: float
     train_share: float | None
@@ -182,7 +183,7 @@ class Plan:
 def make_plan(
     method: str = "auto",
     voters: Any = "auto",
-    split: str | int = "single",
+    split: str | int = "auto",
     loss: str = "plurality",
     *,
     delta: float = 0.05,

@@ -20,6 +20,7 @@ from certivote.pipeline._hyper_priors import (
     informed_hyper_prior,
 )
 from certivote.pipeline._input import check_labelled
+from certivote.pipeline._look import FOLDED_BELOW, look_at_first
 from certivote.pipeline._plan import Plan
 from certivote.pipeline._probe import probe_rows
 from certivote.pipeline._progress import Stage
@@ -27,7 +28,6 @@ from certivote.pipeline._promises import GUIDE_ROWS, Sight, Unseen, check_promis
 from certivote.pipeline._provenance import Table, describe_table
 from certivote.pipeline._seeds import Seeds, entropy_of
 from certivote.pipeline._split import PartRows, Split, count_duplicates, split_rows
-from certivote.pipeline._train_share import choose_train_share
 from certivote.pipeline._unit_remarks import unit_remarks
 from certivote.pipeline._units import Units, make_units
 from certivote.pipeline._weigh import informed_weights
@@ -92,6 +92,7 @@ class Prepared:
     classes: NDArray[Any]
     parts: tuple[PreparedPart, ...]
     provisos: tuple[str, ...]
+    split: Split | int
     hyper_prior: str
     choices: tuple[str, ...]
     entropy: tuple[int, ...]
@@ -153,18 +154,21 @@ def prepare(
     entropy = entropy_of(plan.random_state)
     seeds = Seeds(entropy)
     shuffled = units.arranged(len(y), np.random.default_rng(seeds.split))
-    choices = []
-    # With cross, the rows that a pilot looks at are certified too: nothing may be decided by them.
-    pilot = voters.pilot() if plan.train_share is None and split == "single" else None
-    share = plan.train_share
+    look = None
+    # With cross and given folds, the rows that a pilot looks at are certified too: nothing may be decided by them.
+    pilot = voters.pilot(len(y)) if plan.train_share is None and split in ("auto", "single") else None
     if pilot is not None:
         stage.begin("looking at the learning curve")
-        rng = np.random.default_rng(seeds.pilot)
-        share, reason = choose_train_share(pilot, X, y, classes, shuffled, plan.loss, plan.delta, rng, units)
-        choices.append(reason)
+        rng, folds = np.random.default_rng(seeds.pilot), split == "auto" and _may_fold(plan, units, len(y))
+        look = look_at_first(pilot, X, y, classes, shuffled, plan.loss, plan.delta, rng, units, folds)
+    share, first = plan.train_share or 0.5, 0
+    if split == "auto":
+        split = "single"
+    if look is not None:
+        split, share, first = look.split, look.share, look.first
     divided = tuple(
         PartRows(units.rows_of(part.train), units.rows_of(part.certify))
-        for part in split_rows(shuffled, split, 0.5 if share is None else share)
+        for part in split_rows(shuffled, split, share, first)
     )
     for message in _worries(voters, classes, X, y, divided):
         warnings.warn(message, UserWarning, stacklevel=5)
@@ -210,11 +214,18 @@ def prepare(
         parts=tuple(parts),
         provisos=_provisos(voters, split),
         hyper_prior=hyper_prior_words(plan.prior),
-        choices=tuple(choices),
+        split=split,
+        choices=() if look is None else (look.reason,),
         entropy=entropy,
         table=table,
         units=units,
     )
+
+
+def _may_fold(plan: Plan, units: Units, n_rows: int) -> bool:
+    """Whether folds may be chosen: promises other than the bound would be made on a fold, at their part of delta."""
+    alone = units.entities is None and units.times is None
+    return alone and n_rows < FOLDED_BELOW and len(plan.promises) == 1
 
 
 def _sight(
@@ -234,6 +245,7 @@ def _sight(
     def unseen() -> Unseen:
         chosen = np.sort(np.random.default_rng(seeds.promises).permutation(len(labels))[:GUIDE_ROWS])
         votes = fitted.out_of_sample(_safe_indexing(X, rows.train), labels, chosen)
+        chosen = chosen if votes.rows is None else votes.rows
         own = columns_of(X, names, rows.train[chosen])
         return Unseen(votes, labels[chosen], own, None if entities is None else entities.among(chosen))
 
@@ -272,7 +284,7 @@ def _check(plan: Plan, methods: Sequence[Method], classes: NDArray[Any]) -> None
 
 
 def _check_units(plan: Plan, units: Units) -> None:
-    if units.order and plan.split not in ("single", "none"):
+    if units.order and plan.split not in ("auto", "single", "none"):
         raise ValueError(
             f"order goes with split='single', where the earliest rows train and the latest certify; got split="
             f"{plan.split!r}, which would also certify earlier rows with voters from later ones."

@@ -27,7 +27,7 @@ class PartRows:
     certify: Rows
 
 
-def split_rows(shuffled: Rows, split: Split | int, train_share: float) -> tuple[PartRows, ...]:
+def split_rows(shuffled: Rows, split: Split | int, train_share: float, first: int = 0) -> tuple[PartRows, ...]:
     """Divide the rows, or entities.
 
     Parameters
@@ -40,6 +40,8 @@ def split_rows(shuffled: Rows, split: Split | int, train_share: float) -> tuple[
         voters fitted on the others.
     train_share : float in (0, 1)
         Share of the rows that train the voters of the first part; without meaning for a number of folds.
+    first : int
+        With folds, how many of the first rows belong to none: they train the voters of all parts.
 
     Examples
     --------
@@ -53,18 +55,16 @@ def split_rows(shuffled: Rows, split: Split | int, train_share: float) -> tuple[
     if isinstance(split, int):
         if n_rows < split:
             raise ValueError(f"Too few rows: n_samples = {n_rows}, and split={split} needs at least one for each fold.")
-        folds = [np.sort(fold) for fold in np.array_split(shuffled, split)]
-        return tuple(
-            PartRows(np.sort(np.concatenate(folds[:k] + folds[k + 1 :])), fold) for k, fold in enumerate(folds)
-        )
+        folds = np.array_split(shuffled[first:], split)
+        return tuple(PartRows(np.setdiff1d(shuffled, fold), np.sort(fold)) for fold in folds)
     n_train = round(train_share * n_rows)
     if not 0 < n_train < n_rows:
         raise ValueError(
             f"Too few rows: n_samples = {n_rows} with train_share={train_share} leaves {n_train} to train the voters "
             f"and {n_rows - n_train} to certify; both need at least 1. Give more rows, or another train_share."
         )
-    first, second = np.sort(shuffled[:n_train]), np.sort(shuffled[n_train:])
-    parts = (PartRows(train=first, certify=second), PartRows(train=second, certify=first))
+    one, other = np.sort(shuffled[:n_train]), np.sort(shuffled[n_train:])
+    parts = (PartRows(train=one, certify=other), PartRows(train=other, certify=one))
     return parts if split == "cross" else parts[:1]
 
 

@@ -16,7 +16,7 @@ from certivote.theory.risks import Labels, Loss, drawn_risk, mistakes
 from certivote.voters import FittedVoters
 from certivote.votes import Votes
 
-__all__ = ["informed_weights"]
+__all__ = ["informed_weights", "unseen_weights"]
 
 Array = NDArray[np.float64]
 
@@ -27,6 +27,8 @@ _CAUTION = 4.0
 _SLOPES = (12.0, 20.0)
 """Steepness of the sigmoid that stands for the loss: gentle, so that wide margins count and not just errors; or steep,
 where that makes clearly fewer errors: gentle ones give too much to voters that are always sure."""
+_LEAST, _SPARED = 0.05, 0.2
+"""Weight below which a group of voters gets none, if all such groups together have no more than this."""
 _CLEARLY = 2.0
 """Standard deviations of the difference of two votes' errors, were they equally good, beyond which it is clear."""
 
@@ -50,17 +52,24 @@ def informed_weights(
     Returns
     -------
     array of shape (n_voters,)
-        Positive, with sum 1; equal within each group of voters.
+        Not negative, with sum 1; equal within each group of voters.
     """
     rows = np.sort(rng.permutation(len(y))[:_ROWS])
     unseen = voters.out_of_sample(X, y, rows)
-    votes, labels = unseen.votes, y[rows]
-    seen = None if entities is None else entities.among(rows)
+    rows = rows if unseen.rows is None else unseen.rows
+    best = unseen_weights(unseen.votes, y[rows], loss, None if entities is None else entities.among(rows))
+    sizes = np.bincount(unseen.groups, minlength=len(best))
+    return (best / sizes)[unseen.groups]
+
+
+def unseen_weights(votes: Votes, labels: Labels, loss: Loss, seen: Entities | None) -> Array:
+    """Weights of groups of voters that minimise the errors of their out-of-sample votes."""
     gentle, steep = (_weights(votes, labels, loss, slope, seen) for slope in _SLOPES)
     before, after = (mistakes(votes.masses(weights), labels, loss) for weights in (gentle, steep))
     best = steep if _clearly_better(after, before, seen) else gentle
-    sizes = np.bincount(unseen.groups, minlength=votes.n_voters)
-    return (best / sizes)[unseen.groups]
+    # What hardly counts would be asked in vain.
+    heavy = np.where(best < _LEAST, 0.0, best)
+    return heavy / heavy.sum() if heavy.sum() >= 1.0 - _SPARED else best
 
 
 def _clearly_better(after: NDArray[np.bool_], before: NDArray[np.bool_], entities: Entities | None) -> bool:

@@ -28,7 +28,7 @@ __all__ = ["against_data", "against_model", "check_majority"]
 Labels = NDArray[np.intp]
 
 
-def against_model(certificate: Certificate, model: AuditedModel) -> Iterator[Check]:
+def against_model(certificate: Certificate, parameters: dict[str, Any] | None, model: AuditedModel) -> Iterator[Check]:
     """Whether the certificate is this model's, and the model's vote the one that was certified."""
     c, own = certificate, model.certificate_
     same = own == c and own.provenance.created == c.provenance.created
@@ -37,7 +37,7 @@ def against_model(certificate: Certificate, model: AuditedModel) -> Iterator[Che
     yield Check("weights", exact, f"those of the model are {'' if exact else 'not '}the ones that were certified")
     same = [str(label) for label in model.classes_] == list(c.classes)
     yield Check("classes of the model", same, f"{len(model.classes_)}, {'as' if same else 'OTHER than'} recorded")
-    yield from check_part_rows(c, model)
+    yield from check_part_rows(c, parameters, model)
     fitted = bool(model.voter_set_.known_classes()) and c.split != "none"
     right = (FITTED in c.assumptions) == fitted
     told = "some classifiers came fitted" if fitted else "the fit trained what needs training"

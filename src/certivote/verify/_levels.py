@@ -73,7 +73,7 @@ def _of_a_fit(c: Certificate, parameters: dict[str, Any] | None, given: Evidence
     if not hasattr(model, "certificate_"):
         yield Check("model", False, "it carries no certificate, and this one is about a vote that was fitted")
         return
-    yield from against_model(c, model)
+    yield from against_model(c, parameters, model)
     if given.y is None:
         return
     yield from against_data(c, parameters, model, given.X, given.y, units)

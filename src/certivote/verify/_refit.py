@@ -2,10 +2,8 @@
 
 import dataclasses
 import math
-import platform
 import warnings
 from collections.abc import Iterator
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
@@ -13,6 +11,7 @@ import numpy as np
 from certivote.certificate import Certificate
 from certivote.verify._audit import AuditedModel
 from certivote.verify._check import Check
+from certivote.verify._versions import other_versions
 
 __all__ = ["against_refit", "can_be_refitted"]
 
@@ -75,7 +74,7 @@ def against_refit(
     except (TypeError, ValueError) as error:
         yield Check("refit", False, f"training again is not possible: {error}")
         return
-    caveat = _caveat(c)
+    caveat = other_versions(c)
     same = len(model.parts_) == len(again.parts_) and all(
         np.array_equal(old.train, new.train) and np.array_equal(old.certify, new.certify)
         for old, new in zip(model.parts_, again.parts_, strict=True)
@@ -96,19 +95,6 @@ def against_refit(
     yield Check(
         "refit, vote masses", same, f"on {len(again.parts_[0].train) + len(again.parts_[0].certify):,} rows, {told}"
     )
-
-
-def _caveat(c: Certificate) -> str:
-    """What may be the reason for a difference besides a forgery."""
-    other = []
-    for name, recorded in c.provenance.versions:
-        try:
-            here = platform.python_version() if name == "python" else version(name)
-        except PackageNotFoundError:
-            here = "not installed"
-        if here != recorded:
-            other.append(f"{name} {recorded:.20} recorded, {here} here")
-    return f" (the difference may come from other versions: {'; '.join(other)})" if other else ""
 
 
 def _plain(c: Certificate) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from certivote.verify._check import Check
 from certivote.verify._drift import check_drift
 from certivote.verify._families import FAMILIES
 from certivote.verify._fixed import is_fixed_bound
+from certivote.verify._look import is_folded, looks_first, n_first
 from certivote.verify._methods import FIXED, GIVEN, RANDOM, is_given, method_of
 
 __all__ = ["check_sizes", "divided", "n_parts"]
@@ -75,25 +76,17 @@ def divided(c: Certificate, total: int, parameters: dict[str, Any] | None, first
     if c.split == "none":
         return [(0, total)]
     if c.split not in ("single", "cross"):
-        folds = len(c.parts)
-        sizes = [total // folds + (number < total % folds) for number in range(folds)]
+        folds, rest = len(c.parts), total - (n_first(total) if is_folded(c, parameters) else 0)
+        sizes = [rest // folds + (number < rest % folds) for number in range(folds)]
         return [(total - size, size) for size in sizes]
     share = parameters["train_share"] if parameters else None
-    if parameters and not _looks_first(c, parameters):
+    if parameters and not (c.split == "single" and c.choices and looks_first(parameters)):
         share = 0.5 if share in (None, "auto") else share
         if not isinstance(share, float) or not 0.0 < share < 1.0:
             return []
         first = round(share * total)
     pair = [(first, total - first), (total - first, first)]
     return pair[: len(c.parts)] if 0 < first < total else []
-
-
-def _looks_first(c: Certificate, parameters: dict[str, Any]) -> bool:
-    """Whether the first rows have decided how many train the voters."""
-    is_open = parameters["train_share"] is None or (
-        parameters["train_share"] == "auto" and parameters["method"] == "auto"
-    )
-    return is_open and c.split == "single" and bool(c.choices)
 
 
 def _part(c: Certificate, part: PartRecord, where: str) -> Iterator[Check]:

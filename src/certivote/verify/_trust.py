@@ -271,7 +271,10 @@ def _of_the_texts(c: Certificate, parameters: dict[str, Any] | None) -> Iterator
         why = "that it was learned from training rows alone, only fitting again shows"
         yield _Row("the hyper-prior", Level.REFIT, why, _each([*own, *others], "beta"))
     yield _Row("remarks", Level.REFIT, "they come from looking at the training rows", ("remarks",))
-    why = "what the first rows said about the training share, and how the weights were learned"
+    why = (
+        "that the first rows alone decided how many train the voters, or into how many folds the others fall, and how "
+        "the weights were learned, only fitting again shows"
+    )
     yield _Row("choices", Level.REFIT, why, ("choices", "solver"))
 
 

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from certivote.certificate import Certificate
 from certivote.verify._check import Check, trusted
 from certivote.verify._entities import renumbered
+from certivote.verify._look import is_train_share
 from certivote.verify._simulation import Labels
 from certivote.verify._sizes import divided
 from certivote.verify._values import entity_numbers, moment_numbers, values_of
-from certivote.verify._words import is_train_share
 
 __all__ = ["Units", "read_units"]
 

@@ -6,10 +6,11 @@ from typing import Any
 
 from certivote.certificate import Certificate
 from certivote.verify._check import Check, trusted
+from certivote.verify._look import check_choices
 from certivote.verify._methods import is_given, method_of
 from certivote.verify._settings import prior_of
 
-__all__ = ["FITTED", "check_words", "is_train_share"]
+__all__ = ["FITTED", "check_words"]
 
 _ROWS = (
     "The certification rows are independent draws from the population that the classifier will meet: no time order, "
@@ -84,14 +85,6 @@ _NEIGHBOURS = re.compile(
     rf"machines, documents\), say which by groups= \(--group\){_OTHERWISE}"
 )
 """And if nothing is known of their order."""
-_SHARE = re.compile(
-    r"(?P<share>\d+)% of the (?P<what>rows|entities) train the voters: a forest on the first (?P<first>[\d,]+) "
-    r"(?P=what) errs on "
-    r"\d+\.\d\d% of those it has not seen, on half as many \d+\.\d\d%"
-)
-_FEW = re.compile(
-    r"half of the (?P<what>rows|entities) train the voters: (?P<all>[\d,]+) (?P=what) are too few for a learning curve"
-)
 
 
 def check_words(c: Certificate, parameters: dict[str, Any] | None) -> Iterator[Check]:
@@ -101,7 +94,7 @@ def check_words(c: Certificate, parameters: dict[str, Any] | None) -> Iterator[C
     yield Check("solver", c.solver in ("lbfgs", "adam"), f"{c.solver!r}")
     yield _assumptions(c)
     if c.made_in_schema >= 5:
-        yield _choices(c, parameters)
+        yield check_choices(c, parameters)
     remark = _c_bound_remark(c)
     right = (remark in c.remarks) if remark else not any(text.startswith("the C-bound") for text in c.remarks)
     yield Check("remark on the bound", right, "it is there" if remark else "none is needed")
@@ -146,43 +139,6 @@ def _assumptions(c: Certificate) -> Check:
     missing = [text for text in expected if text not in found]
     told = f"missing: {missing[0]}" if missing else f"{len(found)} sentences"
     return Check("assumptions", found in may, told)
-
-
-def _choices(c: Certificate, parameters: dict[str, Any] | None) -> Check:
-    """What the first rows decided, where they might decide anything."""
-    if not c.choices:
-        return Check("choices", True, "none")
-    is_open = parameters is not None and (
-        parameters["train_share"] is None or (parameters["train_share"], parameters["method"]) == ("auto", "auto")
-    )
-    right = is_open and c.split == "single" and len(c.choices) == 1 and is_train_share(c, c.choices[0])
-    n_rows, train = c.provenance.n_rows, c.deployed_part.training_rows
-    return Check("choices", right, f"{c.choices[0]!r}, and {train:,} of {n_rows:,} rows train the voters")
-
-
-def is_train_share(c: Certificate, text: str, entities: int | None = None) -> bool:
-    """Whether a text gives the share of rows, or entities, that trains the voters, and the part has the others.
-
-    ``entities`` is how many there are in all, if that is known.
-    """
-    few, share = _FEW.fullmatch(text), _SHARE.fullmatch(text)
-    found, n_rows = few or share, c.provenance.n_rows
-    if found is None or found["what"] != ("entities" if c.groups else "rows"):
-        return False
-    said, wanted = found["all" if few else "first"], 50 if share is None else int(share["share"])
-    number = int(said.replace(",", ""))
-    if f"{number:,}" != said or number > n_rows:
-        return False
-    totals = [n_rows]
-    if entities is not None:
-        totals = [entities]
-    elif c.groups:  # how many entities there are, only this text says
-        near = round(number / 0.3)
-        totals = [number] if few else list(range(max(near - 4, 1), near + 5))
-    return any(
-        number == (total if few else round(0.3 * total)) and c.deployed_part.size == total - round(wanted / 100 * total)
-        for total in totals
-    )
 
 
 def _remarks_on_rows(c: Certificate) -> Iterator[Check]:

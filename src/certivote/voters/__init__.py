@@ -8,17 +8,38 @@ they never see a certification row before, and know nothing of weights, risks, b
 are stored is a matter of :mod:`certivote.votes`.
 """
 
-from certivote.voters._base import FittedVoters, OutOfSampleVotes, VoterSet
-from certivote.voters._classifiers import Classifiers
-from certivote.voters._columns import ColumnEncoder
-from certivote.voters._forest import Forest
-from certivote.voters._mixed import Mixed
-from certivote.voters._preprocessed import Preprocessed
+from typing import TYPE_CHECKING
+
+from certivote._late import late_names
 from certivote.voters._registry import VOTERS, resolve_voters
-from certivote.voters._stored import KINDS, RECIPES
-from certivote.voters._stumps import Stumps
+
+if TYPE_CHECKING:
+    from certivote.voters._base import FittedVoters, OutOfSampleVotes, VoterSet
+    from certivote.voters._classifiers import Classifiers
+    from certivote.voters._columns import ColumnEncoder
+    from certivote.voters._forest import Forest
+    from certivote.voters._mixed import Mixed
+    from certivote.voters._preprocessed import Preprocessed
+    from certivote.voters._stored import EARLIER, KINDS, RECIPES
+    from certivote.voters._stumps import Stumps
+else:
+    __getattr__, __dir__ = late_names(
+        __name__,
+        {
+            "_base": ["FittedVoters", "OutOfSampleVotes", "VoterSet"],
+            "_classifiers": ["Classifiers"],
+            "_columns": ["ColumnEncoder"],
+            "_forest": ["Forest"],
+            "_mixed": ["Mixed"],
+            "_preprocessed": ["Preprocessed"],
+            "_stored": ["EARLIER", "KINDS", "RECIPES"],
+            "_stumps": ["Stumps"],
+            "text_columns": [],
+        },
+    )
 
 __all__ = [
+    "EARLIER",
     "KINDS",
     "RECIPES",
     "VOTERS",

@@ -26,6 +26,8 @@ class OutOfSampleVotes:
         On those rows: one vote per voter, or one per group of voters whose members were trained without different rows.
     groups : array of int
         Of each voter, its number among ``votes``.
+    rows : array of int or None
+        The numbers of the rows voted on, where these are some of those that were asked for; None if all are.
 
     Examples
     --------
@@ -41,6 +43,7 @@ class OutOfSampleVotes:
 
     votes: Votes
     groups: NDArray[np.intp]
+    rows: NDArray[np.intp] | None = None
 
 
 class FittedVoters(Protocol):
@@ -67,7 +70,8 @@ class FittedVoters(Protocol):
     def out_of_sample(self, X: Any, y: NDArray[Any], rows: NDArray[np.intp]) -> OutOfSampleVotes:
         """The votes on some of the training rows, as if the voters had been trained without them.
 
-        And without all rows of the same entity, where ``fit`` was given entities.
+        And without all rows of the same entity, where ``fit`` was given entities. Voters that can say so of a part of
+        the rows only leave out the others, and say which they have voted on.
 
         Parameters
         ----------
@@ -163,8 +167,16 @@ class VoterSet(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
         """
         return ""
 
-    def pilot(self) -> "VoterSet | None":
-        """Voters that are quick to fit, and whose errors fall with the number of rows much as those of these do."""
+    def pilot(self, n_rows: int) -> "VoterSet | None":
+        """Voters that are quick to fit, and whose errors fall with the number of rows much as those of these do.
+
+        They are asked for their out-of-sample votes only, on all rows. None if there are no such voters.
+
+        Parameters
+        ----------
+        n_rows : int
+            How many rows there are in all, of which the pilot sees some.
+        """
         return None
 
     @abstractmethod

@@ -1,24 +1,24 @@
-"""Members of a mixed vote that are not forests: models fitted on folds, and nearest neighbours."""
+"""Members of a mixed vote that are not forests: models of one kind, and nearest neighbours."""
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.neighbors import NearestNeighbors
 
 from certivote.voters._base import NOT_STORED
 from certivote.voters._boosting import Boosting
 from certivote.voters._encoding import Encoding
+from certivote.voters._gaussian import Gaussian
 from certivote.voters._machines import Always, KernelPairs, KernelScores, Linear
+from certivote.voters._nearest import NearestPoints
 
-__all__ = ["FoldedMember", "NeighbourMember", "fit_folds"]
+__all__ = ["FoldedMember", "Model", "NeighbourMember"]
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.intp]
-Model = Always | Boosting | Linear | KernelScores | KernelPairs
+Model = Always | Boosting | Gaussian | Linear | KernelScores | KernelPairs
 
 _SIZES = (1, 5, 15)
 """Neighbourhoods that vote."""
@@ -26,73 +26,40 @@ _CLIP = 32.0
 """Encoded values beyond this are as far as this."""
 _BITS = 47
 """Squared distances between points of the grid are whole numbers of at most so many bits: exact in any order."""
-_CHUNK = 256
-"""Rows whose distances from all points are in memory at a time."""
 _MOST_STAGES, _MOST_POINTS = 1 << 8, 1 << 17
 """Votes of one model, and neighbours, that a file may hold: many times those that are trained."""
 
 
-def fit_folds(
-    train: Callable[[Array, Codes, Codes | None], Model],
-    X: Array,
-    y: Codes,
-    folds: Codes,
-    n_stages: int = 1,
-    columns: Sequence[NDArray[np.intp]] | None = None,
-    entities: Codes | None = None,
-) -> "FoldedMember":
-    """One model per fold, fitted on the other folds.
-
-    Parameters
-    ----------
-    train : function of rows, labels and entities
-        Gives a model that answers ``n_stages`` times.
-    X, y : arrays
-        The training rows and the codes of their classes.
-    folds : array of int
-        The fold of each training row.
-    n_stages : int
-        Stages at which a model can be read (boosting); one vote each.
-    columns : sequence of arrays of int, optional
-        For each fold, the columns that its model sees; by default all.
-    entities : array of int or None
-        The entity of each training row. All rows of one are in one fold.
-    """
-    columns = columns or [np.arange(X.shape[1])] * (int(folds.max()) + 1)
-    models: list[Model] = []
-    for k, seen in enumerate(columns):
-        rows, labels = X[folds != k][:, seen], y[folds != k]
-        whose = None if entities is None else entities[folds != k]
-        if len(np.unique(labels)) == 1:
-            models.append(Always(int(labels[0]), n_stages))
-            continue
-        # Boosting has no bins for a column without values; one that is constant is never asked.
-        empty = np.isnan(rows).all(axis=0)
-        models.append(train(np.where(empty, 0.0, rows) if empty.any() else rows, labels, whose))
-    return FoldedMember(tuple(models), tuple(seen.astype(np.int64) for seen in columns), n_stages, folds)
-
-
 @dataclass(frozen=True)
 class FoldedMember:
-    """One model per fold, fitted on the other folds: so each training row has a model that has not seen it.
+    """Models of one kind, and what such models answered on training rows that they had not seen.
 
     A model that can be read at several stages (boosting) has one voter per stage.
 
     Attributes
     ----------
     models : tuple of models
+        One, or in older files one per fold of the training rows.
     columns : tuple of arrays of int
         Those that each model sees.
     n_groups : int
         Stages at which each is read.
-    folds : array of int or None
-        The fold of each training row; None if the models come from a file.
+    unseen : array of int or None
+        For each training row and stage, the answer of a model that was trained without the row; -1 where there is none.
+        None if the models come from a file.
     """
 
     models: tuple[Model, ...]
     columns: tuple[NDArray[np.int64], ...]
     n_groups: int
-    folds: Codes | None = field(default=None, metadata=NOT_STORED)
+    unseen: NDArray[np.int32] | None = field(default=None, metadata=NOT_STORED)
+
+    @property
+    def left_out(self) -> NDArray[np.bool_]:
+        """Of each training row, whether a model that was trained without it has answered."""
+        if self.unseen is None:
+            raise ValueError("Models from a file do not know which rows trained them.")
+        return self.unseen[:, 0] >= 0
 
     @property
     def groups(self) -> Codes:
@@ -116,17 +83,22 @@ class FoldedMember:
         pairs = zip(self.models, self.columns, strict=True)
         return np.concatenate([model.answers(X[:, seen]) for model, seen in pairs], axis=1)
 
-    def out_of_sample(self, X: Array, rows: NDArray[np.intp], n_classes: int) -> Array:
-        """Fractions of shape (len(rows), n_groups, n_classes), from the model that has not seen the row."""
-        if self.folds is None:
-            raise ValueError("Models from a file do not know which rows trained them.")
-        fractions = np.zeros((len(rows), self.n_groups, n_classes))
-        for k, (model, seen) in enumerate(zip(self.models, self.columns, strict=True)):
-            mine = np.flatnonzero(self.folds[rows] == k)
-            if len(mine):
-                answers = model.answers(X[rows[mine]][:, seen])
-                fractions[mine[:, None], np.arange(self.n_groups), answers] = 1.0
-        return fractions
+    def only(self, voters: NDArray[np.intp]) -> "tuple[FoldedMember, NDArray[np.intp]]":
+        """Without the models, and without the stages, of which no vote is asked for."""
+        wanted = np.zeros((len(self.models), self.n_groups), dtype=bool)
+        wanted.flat[voters] = True
+        models, stages = np.flatnonzero(wanted.any(axis=1)), np.flatnonzero(wanted.any(axis=0))
+        few = [self.models[k] for k in models]
+        if len(stages) < self.n_groups:
+            few = [model.only(stages) for model in few if isinstance(model, Always | Boosting)]
+        kept = (models[:, None] * self.n_groups + stages).ravel()
+        return FoldedMember(tuple(few), tuple(self.columns[k] for k in models), len(stages)), kept
+
+    def out_of_sample(self, rows: NDArray[np.intp], n_classes: int) -> Array:
+        """Fractions of shape (len(rows), n_groups, n_classes), on rows that have been left out."""
+        if self.unseen is None or not self.left_out[rows].all():
+            raise ValueError("There are out-of-sample votes only on rows that some training has left out.")
+        return np.eye(n_classes)[self.unseen[rows]]
 
 
 @dataclass(frozen=True)
@@ -198,6 +170,10 @@ class NeighbourMember:
         """Codes of shape (n_rows, n_voters)."""
         return self._poll(self._nearest(_on_grid(self.encoding, X), max(_SIZES)))
 
+    def only(self, voters: NDArray[np.intp]) -> "tuple[NeighbourMember, NDArray[np.intp]]":
+        """All of them: neighbours are searched once for all sizes."""
+        return self, np.arange(self.n_groups)
+
     def out_of_sample(self, X: Array, rows: NDArray[np.intp], n_classes: int) -> Array:
         """Fractions of shape (len(rows), n_groups, n_classes)."""
         if self.remembered is None:
@@ -222,60 +198,18 @@ class NeighbourMember:
         return fractions
 
     @cached_property
-    def _table(self) -> tuple[Array, Array]:
-        """The points as floats, and their squared lengths."""
-        points = self.points.astype(np.float64)
-        return points, np.einsum("ij,ij->i", points, points)  # whole numbers: exact in any order
-
-    @cached_property
-    def _search(self) -> Any:
-        return NearestNeighbors().fit(self._table[0])
+    def _search(self) -> NearestPoints:
+        return NearestPoints(self.points)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name not in ("_search", "_table")}
+        return {name: value for name, value in vars(self).items() if name != "_search"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
 
     def _nearest(self, Z: Array, count: int) -> NDArray[np.intp]:
         """The numbers of the nearest points, nearest first and, at one distance, in their order."""
-        count = min(count, len(self.points))
-        if not len(Z):
-            return np.empty((0, count), dtype=np.intp)
-        near = self._search.kneighbors(Z, min(count + 1, len(self.points)), return_distance=False)
-        near.sort(axis=1)
-        distances = np.zeros(near.shape)
-        for column in range(Z.shape[1]):
-            distances += np.square(Z[:, column, None] - self.points[near, column])
-        order = np.argsort(distances, axis=1, kind="stable")
-        near, distances = np.take_along_axis(near, order, axis=1), np.take_along_axis(distances, order, axis=1)
-        if near.shape[1] > count:
-            # Where the next one is as near as the last, the search has chosen among equals.
-            tied = np.flatnonzero(distances[:, count] == distances[:, count - 1])
-            for start in range(0, len(tied), _CHUNK):
-                rows = tied[start : start + _CHUNK]
-                self._first_of_equals(Z[rows], distances[rows, count - 1], rows, near, distances, count)
-        return near[:, :count]
-
-    def _first_of_equals(
-        self,
-        Z: Array,
-        radii: Array,
-        rows: NDArray[np.intp],
-        near: NDArray[np.intp],
-        distances: Array,
-        count: int,
-    ) -> None:
-        """Put the first of all points at the largest distance in the places of those that the search has chosen."""
-        points, squares = self._table
-        shifted = (-2.0 * Z) @ points.T
-        shifted += squares
-        at_row, at_point = np.nonzero(shifted == (radii - np.square(Z).sum(axis=1))[:, None])
-        begins = np.searchsorted(at_row, np.arange(len(rows)))
-        for k in range(count):
-            equal = distances[rows, k] == radii
-            first = begins + k - (distances[rows] < radii[:, None]).sum(axis=1)
-            near[rows[equal], k] = at_point[first[equal]]
+        return self._search.find(Z, min(count, len(self.points)))
 
     def _poll(self, found: NDArray[np.intp]) -> Codes:
         labels = self.labels[found]

@@ -1,60 +1,44 @@
 """Classifiers of several kinds in one vote."""
 
-import warnings
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier, RandomForestClassifier
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression
-from sklearn.svm import SVC
-from threadpoolctl import threadpool_limits
 
 from certivote.voters._base import OutOfSampleVotes, VoterSet
-from certivote.voters._boosting import Boosting, fit_boosting
-from certivote.voters._encoding import Encoding, coded_columns
-from certivote.voters._entities import checked_entities, row_weights, shuffled_entities, shuffled_rows
+from certivote.voters._entities import checked_entities
 from certivote.voters._forest import FittedForest, Forest
-from certivote.voters._landmarks import fit_landmarks
-from certivote.voters._machines import KernelPairs, KernelScores, Linear
-from certivote.voters._members import FoldedMember, NeighbourMember, fit_folds
+from certivote.voters._kinds import Member, Training
+from certivote.voters._members import FoldedMember, NeighbourMember
+from certivote.voters._race import left_out, trained, unseen_votes
 from certivote.votes import Votes, build_votes, join_votes
 
 __all__ = ["FittedMixed", "Mixed"]
 
-Array = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
 _MANY = 10_000
-"""Rows from which on the kernel machine has landmarks; at most twice as many are remembered as neighbours."""
-_LANDMARKS = 3_000
-"""The largest number of landmarks."""
-_SMALL, _HUGE = 1_000_000, 5_000_000
-"""Entries of ``X`` below which boosting runs on one thread, and from which on there is one boosting, not two."""
-_STAGES = (33, 100)
-"""Iterations of boosting after which to take a vote."""
-_WIDE = 100
-"""Columns beyond which boosting looks at only a part of them."""
-
-
-_NEIGHBOUR_FOLDS = 20
-"""Parts of the entities, in one of which out of sample a row has no neighbours: so many that hardly any are missed."""
+"""Rows from which on the learning curve of a forest stands for that of all kinds."""
 
 
 class Mixed(VoterSet):
-    """Forests, boosting, linear, kernel and nearest-neighbour models in one vote.
+    """Forests, boosting, linear, kernel, Gaussian and nearest-neighbour models in one vote, as far as they earn weight.
 
-    Random forests with leaves of 1 and of 5 rows and extremely randomised trees (100 trees each, one vote per tree);
-    two histogram gradient boostings, each after 33 and after 100 iterations (one where rows times columns exceed 5
-    million; of more than 100 columns, each model sees a random third but not less than 100); a logistic regression;
-    a kernel machine, approximated from 10,000 rows on; and the 1, 5 and 15 nearest of up to 20,000 neighbours.
-    Boosting, linear and kernel models come once for each of 5 folds of the training rows (3 from 5,000 rows on),
-    each fitted on the other folds: so every training row has models that have not seen it, whose votes tell how far
-    to trust each kind (``prior="informed"``), and nothing is fitted just for that.
-    With groups, folds and bootstrap samples are of entities, and all entities count the same in training.
+    A random forest and extremely randomised trees (60 trees each, or 100, one vote per tree); a histogram gradient
+    boosting after 17, 50 and 100 iterations, or 33, 100 and 300 slower ones for many rows of two classes (of more than
+    100 columns it sees a random half, but not less than 100); a logistic regression; a kernel machine, approximated
+    from 10,000 rows on; a normal distribution for each class, for up to 100 columns; and the 1, 5 and 15 nearest of up
+    to 20,000 neighbours.
+
+    Each kind is first tried on training rows that it has not seen, and a kind that adds nothing to what the others say
+    is left out. From 5,000 training rows on, 4,500 of them decide that, and all models but forests and neighbours are
+    then trained without a fifth of the rows, or 4,000. With fewer, models trained without a third of the rows, each
+    third in turn, are tried, and one more is trained on all rows to vote. The votes on rows that were left out tell how
+    far to trust each kind (``prior="informed"``).
+    With groups, the rows of an entity are left out together, bootstrap samples are of entities, and all entities count
+    the same in training.
 
     Missing values are handled. Columns of 3 to 12 distinct whole numbers are understood as codes of categories by the
     linear and kernel models, as numbers by the others. For linear and kernel models and for neighbours, columns are
@@ -63,7 +47,7 @@ class Mixed(VoterSet):
     Parameters
     ----------
     n_jobs : int or None, default=None
-        Number of jobs of the forests, as in scikit-learn.
+        Number of jobs, as in scikit-learn. The voters are the same for any number.
 
     Examples
     --------
@@ -78,8 +62,8 @@ class Mixed(VoterSet):
     def __init__(self, n_jobs: int | None = None):
         self.n_jobs = n_jobs
 
-    def pilot(self) -> Forest:
-        return Forest().pilot()
+    def pilot(self, n_rows: int) -> VoterSet:
+        return TriedMixed(self.n_jobs) if n_rows < _MANY else Forest().pilot(n_rows)
 
     def fit(
         self,
@@ -93,70 +77,20 @@ class Mixed(VoterSet):
         if len(codes) < 2:
             raise ValueError(f"Mixed voters need at least 2 training rows; got {len(codes)}. Give more rows.")
         entities = checked_entities(entities, len(codes))
-        forests = [
-            Forest(estimator).fit(X, codes, np.arange(len(classes)), rng, entities)
-            for estimator in (
-                RandomForestClassifier(n_jobs=self.n_jobs),
-                RandomForestClassifier(min_samples_leaf=5, n_jobs=self.n_jobs),
-                ExtraTreesClassifier(bootstrap=True, n_jobs=self.n_jobs),
-            )
-        ]
-        n = len(codes)
-        places = shuffled_entities(entities, n, rng)
-        folds = places % min(5 if n < 5_000 else 3, places.max() + 1)
-        coded = coded_columns(X)
-        seed = int(rng.integers(2**31))
-        # On few rows, the threads of boosting would spend their time waiting for one another.
-        with threadpool_limits(1 if X.size < _SMALL else None, user_api="openmp"):
-            boosted = [
-                fit_folds(
-                    partial(_boosting, leaves, seed), X, codes, folds, len(_STAGES), _views(X, folds, rng), entities
-                )
-                for leaves in ({}, {"max_leaf_nodes": 8, "max_features": 0.5})[: 2 if X.size < _HUGE else 1]
-            ]
-        machine = _support_vectors if n < _MANY else partial(_landmarks, min(n // 5, _LANDMARKS), seed)
-        remembered = np.sort(shuffled_rows(entities, n, rng)[: 2 * _MANY])
-        apart = None if entities is None else places % _NEIGHBOUR_FOLDS
-        members: tuple[FoldedMember | NeighbourMember, ...] = (
-            *boosted,
-            fit_folds(partial(_linear, coded), X, codes, folds, entities=entities),
-            fit_folds(partial(machine, coded), X, codes, folds, entities=entities),
-            NeighbourMember.fitted(Encoding.fitted(X, np.arange(0)), X, codes, remembered, apart),
-        )
-        return FittedMixed(tuple(forests), members, len(classes))
+        members = self._members(Training.planned(X, codes, len(classes), entities, rng, self.n_jobs))
+        forests = tuple(member for member in members if isinstance(member, FittedForest))
+        others = tuple(member for member in members if not isinstance(member, FittedForest))
+        return FittedMixed(forests, others, len(classes))
+
+    def _members(self, training: Training) -> tuple[Member, ...]:
+        return trained(training)
 
 
-def _boosting(leaves: dict[str, Any], seed: int, X: Array, y: Codes, entities: Codes | None) -> Boosting:
-    model = HistGradientBoostingClassifier(**leaves, early_stopping=False, random_state=seed)
-    return fit_boosting(model, X, y, row_weights(entities), _STAGES)
+class TriedMixed(Mixed):
+    """All kinds of mixed voters, tried on training rows but not trained to vote on others."""
 
-
-def _linear(coded: Codes, X: Array, y: Codes, entities: Codes | None) -> Linear:
-    encoding = Encoding.fitted(X, coded)
-    with warnings.catch_warnings():
-        # A linear model that is nearly there votes nearly as well; how well, the certificate says.
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        model = LogisticRegression(max_iter=200).fit(encoding.transform(X), y, sample_weight=row_weights(entities))
-    return Linear.fitted(encoding, model)
-
-
-def _support_vectors(coded: Codes, X: Array, y: Codes, entities: Codes | None) -> KernelPairs:
-    encoding = Encoding.fitted(X, coded)
-    rows = encoding.transform(X)
-    gamma = float(1.0 / (rows.shape[1] * (rows.var() or 1.0)))
-    model = SVC(C=3.0, gamma=gamma).fit(rows, y, sample_weight=row_weights(entities))
-    return KernelPairs.fitted(encoding, model, gamma)
-
-
-def _landmarks(n_landmarks: int, seed: int, coded: Codes, X: Array, y: Codes, entities: Codes | None) -> KernelScores:
-    return fit_landmarks(Encoding.fitted(X, coded), X, y, n_landmarks, seed, entities)
-
-
-def _views(X: Any, folds: NDArray[np.intp], rng: np.random.Generator) -> list[NDArray[np.intp]]:
-    """The columns that each fold's boosting sees: all of them, or a random third if there are many."""
-    width = X.shape[1]
-    seen = width if width <= _WIDE else max(_WIDE, width // 3)
-    return [np.sort(rng.permutation(width)[:seen]) for _ in range(folds.max() + 1)]
+    def _members(self, training: Training) -> tuple[Member, ...]:
+        return tuple(training.trial(n_folds=3, n_trees=25).values())
 
 
 @dataclass(frozen=True)
@@ -194,26 +128,30 @@ class FittedMixed:
         return join_votes(parts)
 
     def only(self, voters: NDArray[np.intp]) -> "tuple[FittedMixed, NDArray[np.intp]]":
-        """Without the trees that are not asked for, and without the other models none of whose votes is asked for."""
+        """Without trees, models, and stages of models, of which no vote is asked for."""
         wanted = np.zeros(self.n_voters, dtype=bool)
         wanted[voters] = True
-        forests, members, kept, first = [], [], [], 0
-        for forest in self.forests:
-            own = np.flatnonzero(wanted[first : first + forest.n_voters])
+        forests: list[FittedForest] = []
+        members: list[FoldedMember | NeighbourMember] = []
+        kept, first = [], 0
+        for part in (*self.forests, *self.members):
+            own = np.flatnonzero(wanted[first : first + part.n_voters])
             if len(own):
-                forests.append(forest.only(own)[0])
-                kept.append(first + own)
-            first += forest.n_voters
-        for member in self.members:
-            own = np.arange(first, first + len(member.groups))
-            if wanted[own].any():
-                members.append(member)
-                kept.append(own)
-            first += len(own)
+                few, places = part.only(own)
+                if isinstance(few, FittedForest):
+                    forests.append(few)
+                else:
+                    members.append(few)
+                kept.append(first + places)
+            first += part.n_voters
         return FittedMixed(tuple(forests), tuple(members), self.n_classes), np.concatenate(kept)
 
     def out_of_sample(self, X: Any, y: NDArray[Any], rows: NDArray[np.intp]) -> OutOfSampleVotes:
-        """Out-of-bag votes of the forests, and those of the models that have not seen the row."""
-        parts = [forest.out_of_sample(X, y, rows).votes for forest in self.forests]
-        parts += [build_votes(fractions=m.out_of_sample(X, rows, self.n_classes)) for m in self.members]
-        return OutOfSampleVotes(join_votes(parts), self._groups)
+        """Out-of-bag votes of the forests, and those of models that have not seen the row.
+
+        On rows that some model has seen, and of which no such model was trained without, there are none.
+        """
+        members = (*self.forests, *self.members)
+        rows = rows[left_out(members, len(y))[rows]]
+        parts = [build_votes(fractions=unseen_votes(member, X, rows, self.n_classes)) for member in members]
+        return OutOfSampleVotes(join_votes(parts), self._groups, rows)

@@ -75,8 +75,8 @@ class Preprocessed(VoterSet):
     def known_classes(self) -> list[Any]:
         return resolve_voters(self.voters).known_classes()
 
-    def pilot(self) -> "Preprocessed | None":
-        quick = resolve_voters(self.voters).pilot()
+    def pilot(self, n_rows: int) -> "Preprocessed | None":
+        quick = resolve_voters(self.voters).pilot(n_rows)
         return None if quick is None else Preprocessed(self.transformer, quick)
 
     def fit(

@@ -1,19 +1,30 @@
 """The voter families that have a name, and from the argument ``voters`` to a voter set."""
 
-from certivote.voters._base import VoterSet
-from certivote.voters._classifiers import Classifiers
-from certivote.voters._forest import Forest
-from certivote.voters._mixed import Mixed
-from certivote.voters._stumps import Stumps
+from collections import UserDict
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from certivote.voters._base import VoterSet
 
 __all__ = ["VOTERS", "resolve_voters"]
 
-VOTERS: dict[str, type[VoterSet]] = {"mixed": Mixed, "forest": Forest, "stumps": Stumps}
+
+class _Families(UserDict[str, "type[VoterSet] | str"]):
+    """Families, or what they are called here: those are imported when they are asked for, and not for their names."""
+
+    def __getitem__(self, name: str) -> "type[VoterSet]":
+        family = super().__getitem__(name)
+        found: type[VoterSet] = getattr(import_module(__package__), family) if isinstance(family, str) else family
+        return found
+
+
+VOTERS = _Families({"mixed": "Mixed", "forest": "Forest", "stumps": "Stumps"})
 """Families by the names that the estimator and the command line know: a new one is a file and a line here. A name
 stands for the family with its default parameters."""
 
 
-def resolve_voters(voters: object) -> VoterSet:
+def resolve_voters(voters: object) -> "VoterSet":
     """The voter set that the estimator's ``voters`` argument stands for.
 
     Parameters
@@ -31,6 +42,9 @@ def resolve_voters(voters: object) -> VoterSet:
     >>> resolve_voters("stumps")
     Stumps()
     """
+    from certivote.voters._base import VoterSet
+    from certivote.voters._classifiers import Classifiers
+
     if isinstance(voters, VoterSet):
         return voters
     if isinstance(voters, list | tuple):

@@ -1,0 +1,154 @@
+"""How the rows shall be divided: decided by looking at the first of them only.
+
+The rows come shuffled, and the first of them are looked at. The answer is how far the training part reaches; or that
+the first rows train several votes, each of which is certified on one fold of the other rows and trained on the rest.
+Either way no row that has been looked at is certified on, so whatever the answer, the others are a fresh sample.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import _safe_indexing
+
+from certivote.maths.binomial import binomial_upper
+from certivote.pipeline._split import Split
+from certivote.pipeline._units import Units
+from certivote.pipeline._weigh import unseen_weights
+from certivote.theory.entities import Entities
+from certivote.theory.risks import Loss, mistakes
+from certivote.voters import VoterSet
+
+__all__ = ["FIRST", "FOLDED_BELOW", "Look", "look_at_first"]
+
+FIRST = 0.2
+"""Share of the rows that is looked at."""
+FOLDED_BELOW = 10_000
+"""Rows from which on there are no folds: they would gain little for their time."""
+_SHARES = (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8)
+"""Not below one half: what few rows do not show, such as rare kinds of rows, a learning curve does not foresee."""
+_FOLDS = (2, 3, 4)
+_MARGIN, _FOLDED_MARGIN = 0.02, 0.01
+"""Share of the bound that a larger training part, or one more fold, must promise to save."""
+_SPREAD = 0.2
+"""Deviation of the exponent with which errors fall as rows are added from its usual value."""
+_FEWEST = 20
+"""Rows of half a pilot below which it could tell nothing."""
+_RARE = 1e-9
+"""Probability of counts that are left out of an expectation."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """What the first rows suggest.
+
+    Attributes
+    ----------
+    split : "single" or int
+        One training and one certification part, or a number of folds.
+    share : float
+        The share of the rows that trains the voters of the only part; without meaning for folds.
+    first : int
+        With folds, how many of the first rows train the voters of all parts.
+    reason : str
+        Why, in words.
+    """
+
+    split: Split | int
+    share: float
+    first: int
+    reason: str
+
+
+def look_at_first(
+    pilot: VoterSet,
+    X: Any,
+    y: NDArray[Any],
+    classes: NDArray[Any],
+    shuffled: NDArray[np.intp],
+    loss: Loss,
+    delta: float,
+    rng: np.random.Generator,
+    units: Units = Units(),  # noqa: B008  # frozen
+    folds: bool = False,
+) -> Look:
+    """The division that promises the smallest bound by the learning curve of the first rows.
+
+    The pilot's voters are fitted on the first 20 % of the rows, and on halves of them. Their errors on rows that they
+    have not seen give a power law. The exponent is shrunk to a usual one, the more the fewer errors there are: rare
+    errors are mostly of lack of rows and fall fast, frequent ones are mostly noise and do not. For each division, the
+    law gives the expected Clopper-Pearson limit of the vote, or of the best of several votes, each at its part of
+    delta. The least share whose limit is within 2 % of the smallest is taken; or two folds, or three, if that saves 2 %
+    more. Where rows belong to entities, ``shuffled`` are these, and all of it is said of entities.
+    """
+    n, what = len(shuffled), "rows" if units.entities is None else "entities"
+    first = shuffled[: round(FIRST * n)]
+    codes = np.searchsorted(classes, y)
+    if len(first) < 2 * _FEWEST or len(np.unique(codes[units.rows_of(first)])) < 2:
+        few = f"half of the {what} train the voters: {n:,} {what} are too few for a learning curve"
+        return Look("single", 0.5, 0, few)
+    late = _mistakes(pilot, X, y, classes, first, units, loss, rng)
+    early = np.zeros(len(first))
+    for half in np.array_split(rng.permutation(len(first)), 2):
+        early[half] = _mistakes(pilot, X, y, classes, first[half], units, loss, rng)
+    law = _power_law(early, late)
+    limits = [_expected_limit(law(share), n - round(share * n), 1, delta) for share in _SHARES]
+    place = int(np.argmax(np.array(limits) <= (1.0 + _MARGIN) * min(limits)))
+    share, number, promised = _SHARES[place], 1, limits[place]
+    for k in _FOLDS if folds else ():
+        limit = _expected_limit(law(1.0 - (1.0 - FIRST) / k), (n - len(first)) // k, k, delta)
+        if limit < (1.0 - _FOLDED_MARGIN) * promised:
+            number, promised = k, limit
+    tried = (
+        f"on the first {len(first):,} {what}, voters err on {late.mean():.2%} of those they have not seen, on half as "
+        f"many on {early.mean():.2%}"
+    )
+    if number == 1:
+        return Look("single", share, 0, f"{share:.0%} of the {what} train the voters: {tried}")
+    return Look(number, 0.5, len(first), f"{number} votes, each certified on a fold of the other {what}: {tried}")
+
+
+def _power_law(early: NDArray[Any], late: NDArray[Any]) -> Callable[[float], float]:
+    """The error that a share of the rows promises, from the errors on the first rows and on halves of them."""
+    few, many = early.sum() + 0.5, late.sum() + 0.5
+    usual = min(max(0.1 * (-math.log(many / len(late)) - 1.0), 0.0), 0.8)
+    noise = (np.abs(early - late).sum() + 1.0) / (few * many) / math.log(2.0) ** 2
+    decay = (math.log2(few / many) / noise + usual / _SPREAD**2) / (1.0 / noise + 1.0 / _SPREAD**2)
+    return lambda share: float(min(many / len(late) * (share / FIRST) ** -decay, 1.0))
+
+
+def _expected_limit(error: float, n: int, votes: int, delta: float) -> float:
+    """The expected smallest limit of so many votes of this error, each on so many rows and at its part of delta."""
+    from scipy.stats import binom
+
+    low, high = binom.ppf([_RARE, 1.0 - _RARE], n, error)
+    counts = np.arange(int(low), int(high) + 1)
+    at_least = binom.sf(counts - 1, n, error) ** votes
+    chances = at_least - np.append(at_least[1:], 0.0)
+    limits = binomial_upper(counts.astype(float), np.full(len(counts), float(n)), math.log(delta / votes))
+    return float(chances @ limits)
+
+
+def _mistakes(
+    pilot: VoterSet,
+    X: Any,
+    y: NDArray[Any],
+    classes: NDArray[Any],
+    first: NDArray[np.intp],
+    units: Units,
+    loss: Loss,
+    rng: np.random.Generator,
+) -> NDArray[Any]:
+    """On which of the rows the voters, fitted on them, err with their out-of-sample votes; or how much, by entity."""
+    rows = units.rows_of(first)
+    places = None if units.entities is None else units.places(first)[units.entities[rows]]
+    belong = {} if places is None else {"entities": places}
+    fitted = pilot.fit(_safe_indexing(X, rows), y[rows], classes, rng, **belong)
+    labels = np.searchsorted(classes, y[rows])
+    votes = fitted.out_of_sample(_safe_indexing(X, rows), labels, np.arange(len(rows))).votes
+    entities = None if places is None else Entities(places)
+    wrong = mistakes(votes.masses(unseen_weights(votes, labels, loss, entities)), labels, loss)
+    return wrong if entities is None else entities.losses(wrong)

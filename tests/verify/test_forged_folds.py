@@ -1,0 +1,248 @@
+"""Folds, or a training share, that the first rows have decided for: what else they might not be."""
+
+import copy
+import dataclasses
+import importlib
+import json
+
+import numpy as np
+import pytest
+
+pytest.importorskip("flint", reason="proofs need python-flint: install certivote[verify]")
+
+from kinds import case, forest, rows
+
+from certivote import CertifiedVoteClassifier, verify
+from certivote.pipeline import PartRows, _look
+from certivote.pipeline._split import split_rows
+from certivote.verify._look import is_train_share
+
+FOLDS = tuple(map(str, _look._FOLDS))
+PREPARE = importlib.import_module("certivote.pipeline._prepare")
+
+
+def failures(certificate, *given, **options):
+    return {check.what for check in verify(certificate, *given, **options) if not check.passed}
+
+
+def with_parameters(certificate, **changes):
+    """The certificate with other parameters of the fit."""
+    known = tuple((name, json.dumps(changes.get(name, json.loads(text)))) for name, text in parameters(certificate))
+    return dataclasses.replace(certificate, provenance=dataclasses.replace(certificate.provenance, parameters=known))
+
+
+def parameters(certificate):
+    return certificate.provenance.parameters
+
+
+@pytest.fixture(scope="module")
+def folded():
+    """A certificate with folds that were chosen."""
+    certificate = case("auto in folds").certificate
+    assert certificate.split in FOLDS
+    assert dict(parameters(certificate))["split"] == '"auto"'
+    assert sum(part.n for part in certificate.parts) == 176
+    assert {part.training_rows + part.n for part in certificate.parts} == {220}
+    return certificate
+
+
+@pytest.fixture(scope="module")
+def curved():
+    """A model with a training share that was chosen, by a fit that might have had folds too."""
+    X, y = rows(2, 0.4, 220)
+    clf = CertifiedVoteClassifier("auto", forest(), random_state=5).fit(X, y)
+    assert clf.certificate_.split == "single"
+    assert failures(clf.certificate_, clf, X, y) == set()
+    return clf
+
+
+# The words
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (" votes", "0 votes"),
+        (" votes", " models"),
+        ("first 44 rows", "first 66 rows"),
+        ("first 44 rows", "first 4,4 rows"),
+        ("first 44 rows", "first , rows"),
+        ("first 44 rows", "first ٤٤ rows"),
+        ("first 44 rows", f"first {'4' * 9999} rows"),
+        ("rows, voters", "entities, voters"),
+        ("%", " per cent"),
+    ],
+)
+def test_words_that_are_not_of_these_folds_are_caught(folded, old, new):
+    assert old in folded.choices[0]
+    forged = dataclasses.replace(folded, choices=(folded.choices[0].replace(old, new),))
+    assert failures(forged) == {"choices"}
+
+
+def test_folds_that_nothing_speaks_for_are_caught(folded, curved):
+    assert failures(dataclasses.replace(folded, choices=())) == {"choices"}
+    assert failures(dataclasses.replace(folded, choices=folded.choices * 2)) == {"choices"}
+    assert failures(dataclasses.replace(folded, choices=curved.certificate_.choices)) == {"choices"}
+    few = "half of the rows train the voters: 220 rows are too few for a learning curve"
+    assert failures(dataclasses.replace(folded, choices=(few,))) == {"choices"}
+
+
+EARLIER = (
+    "50% of the rows train the voters: a forest on the first {} rows errs on 3.03% of those it has not seen, on half "
+)
+EARLIER += "as many 4.55%"
+
+
+def test_the_words_of_earlier_versions_pass_with_the_rows_that_these_looked_at(curved):
+    own = with_parameters(curved.certificate_, split="single")
+    assert failures(own) == set()
+    assert failures(dataclasses.replace(own, choices=(EARLIER.format(66),))) == set()
+    assert failures(dataclasses.replace(own, choices=(EARLIER.format(44),))) == {"choices"}
+    # Those versions knew no split that was chosen.
+    assert failures(dataclasses.replace(curved.certificate_, choices=(EARLIER.format(66),))) == {"choices"}
+
+
+@pytest.mark.parametrize("share", ["10", "49", "51", "85", "100", "9" * 5000, "²"])
+def test_a_share_that_is_never_chosen_is_refused(share, curved):
+    """Such as one so small that some of the rows that were looked at would be certified."""
+    part = curved.certificate_.deployed_part
+    text = curved.certificate_.choices[0].replace("50%", f"{share}%", 1)
+    train = round(int(share) / 100 * 220) if share.isascii() and len(share) < 4 else part.training_rows
+    moved = dataclasses.replace(part, training_rows=train, n=max(220 - train, 1))
+    assert not is_train_share(dataclasses.replace(curved.certificate_, parts=(moved,)), text)
+
+
+# What might not be folds
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"train_share": 0.4}, {"method": "dis-b"}, {"split": "single"}, {"split": 5}, {"promises": "[Precision()]"}],
+    ids=str,
+)
+def test_parameters_that_forbid_folds_are_caught(changes, folded):
+    assert "parameter split" in failures(with_parameters(folded, **changes))
+
+
+def test_parameters_that_ask_for_such_folds_are_not_those_of_the_model(folded):
+    """Folds that were asked for are of all rows."""
+    asked = with_parameters(folded, split=int(folded.split))
+    assert {"rows of the parts", "choices"} <= failures(asked)
+    assert {"parts", "parameters of the model"} <= {
+        check.what for check in case("auto in folds").audit(asked, "model") if not check.passed
+    }
+
+
+def test_rows_that_come_in_groups_or_times_or_are_many_have_no_such_folds(folded):
+    assert "parameter split" in failures(dataclasses.replace(folded, groups="patient"))
+    assert "parameter split" in failures(dataclasses.replace(folded, order="day"))
+    for n_rows in (10_000, 150):
+        origin = dataclasses.replace(folded.provenance, n_rows=n_rows)
+        assert "parameter split" in failures(dataclasses.replace(folded, provenance=origin))
+
+
+def test_more_folds_than_may_be_chosen_are_caught():
+    """Asked for, and then passed off as chosen."""
+    X, y = rows(2, 1.5, 220)
+    clf = CertifiedVoteClassifier("auto", forest(), 5, random_state=5).fit(X, y)
+    words = case("auto in folds").certificate.choices[0].replace(f"{case('auto in folds').certificate.split} v", "5 v")
+    forged = with_parameters(dataclasses.replace(clf.certificate_, choices=(words,)), split="auto")
+    assert {"parameter split", "choices", "rows of the parts"} <= failures(forged)
+
+
+def test_folds_of_all_rows_that_pass_as_chosen_are_caught(folded):
+    """More rows certify than may, those that were looked at among them."""
+    X, y = rows(2, 1.5, 220)
+    clf = CertifiedVoteClassifier("auto", forest(), int(folded.split), random_state=5).fit(X, y)
+    clf.certificate_ = with_parameters(dataclasses.replace(clf.certificate_, choices=folded.choices), split="auto")
+    clf.split = "auto"
+    assert failures(clf.certificate_) == {"rows of the parts"}
+    assert {"rows of the parts", "parts"} <= failures(clf.certificate_, clf, X, y)
+
+
+# Row numbers
+
+
+def forged_rows(monkeypatch, divide, **options):
+    """A fit whose parts have other rows: the certificate is made from these, and agrees with itself."""
+    X, y = rows(2, 1.5, 220)
+    with monkeypatch.context() as patch:
+        patch.setattr(PREPARE, "split_rows", lambda shuffled, *how: divide(split_rows(shuffled, *how)))
+        return CertifiedVoteClassifier("auto", forest(), random_state=5, **options).fit(X, y), X, y
+
+
+def exchanged(parts):
+    """The first row that trains all votes certifies in place of one of the first fold."""
+    first, *others = parts
+    never = np.setdiff1d(np.arange(220), np.concatenate([part.certify for part in parts]))
+    put, gone = never[:1], first.certify[:1]
+    train, certify = np.union1d(np.setdiff1d(first.train, put), gone), np.union1d(first.certify[1:], put)
+    return PartRows(train, certify), *others
+
+
+def shifted(parts):
+    """The parts change places."""
+    return parts[::-1]
+
+
+@pytest.mark.parametrize("divide", [exchanged, shifted])
+def test_other_folds_than_the_seed_gives_are_caught_with_the_model(divide, monkeypatch):
+    clf, X, y = forged_rows(monkeypatch, divide)
+    assert clf.certificate_.split in FOLDS
+    assert failures(clf.certificate_) == set()
+    assert failures(clf.certificate_, clf) == {"row numbers"}
+    assert failures(clf.certificate_, clf, X, y) == {"row numbers"}
+
+
+def one_row_exchanged(parts):
+    (part, *others) = parts
+    put, gone = part.train[:1], part.certify[:1]
+    own = PartRows(np.union1d(part.train[1:], gone), np.union1d(part.certify[1:], put))
+    return own, *(PartRows(own.certify, own.train) for _ in others)
+
+
+@pytest.mark.parametrize("split", ["single", "cross"])
+def test_other_rows_than_the_seed_gives_are_caught_with_the_model(split, monkeypatch):
+    clf, X, y = forged_rows(monkeypatch, one_row_exchanged, split=split)
+    assert failures(clf.certificate_) == set()
+    assert failures(clf.certificate_, clf, X, y) == {"row numbers"}
+
+
+def test_row_numbers_of_folds_that_overlap_or_leave_rows_out_are_caught(folded):
+    given = case("auto in folds")
+    one, two, *others = given.model.parts_
+    everything = np.arange(220)
+    for certify in (np.union1d(one.certify[1:], two.certify[:1]), one.certify[1:], two.certify):
+        model = copy.copy(given.model)
+        own = PartRows(np.setdiff1d(everything, certify), certify)
+        model.parts_ = (own, two, *others)
+        model.part_ = model.parts_[folded.deployed]
+        assert "parts" in failures(folded, model)
+
+
+def test_rows_that_are_far_more_than_there_are_take_no_memory(folded):
+    origin = dataclasses.replace(folded.provenance, n_rows=10**15)
+    model = copy.copy(case("auto in folds").model)
+    model.certificate_ = dataclasses.replace(folded, provenance=origin)
+    assert {"parts", "rows of the parts"} <= failures(model.certificate_, model)
+
+
+# What only a new fit shows
+
+
+def test_a_number_of_folds_picked_by_looking_is_on_trust_until_a_new_fit(monkeypatch, folded):
+    """Another than the first rows speak for."""
+    limit = _look._expected_limit
+    other = next(int(k) for k in FOLDS if k != folded.split)
+    with monkeypatch.context() as patch:
+        patch.setattr(_look, "_expected_limit", lambda *how: 1e-3 if how[2] == other else limit(*how))
+        X, y = rows(2, 1.5, 220)
+        clf = CertifiedVoteClassifier("auto", forest(), random_state=5).fit(X, y)
+    assert clf.certificate_.split == str(other)
+    checks = verify(clf.certificate_, clf, X, y)
+    assert [check.what for check in checks if not check.passed] == []
+    (line,) = (check for check in checks if check.on_trust and "choices" in check.fields)
+    assert "the first rows alone decided" in line.detail
+    assert "into how many folds the others fall" in line.detail
+    failed = failures(clf.certificate_, clf, X, y, refit=True)
+    assert {"refit, choices", "refit, row numbers", "refit, all other fields"} <= failed
