@@ -18,6 +18,7 @@ APART = ("certificate/_json.py",)
 """Of these rooms, what only reads a finished certificate."""
 SIMULATIONS = (
     "adversaries.py",
+    "automatic.py",
     "broken.py",
     "given.py",
     "grouped.py",
@@ -28,6 +29,7 @@ SIMULATIONS = (
     "promised_breaches.py",
     "promised_worlds.py",
     "study.py",
+    "tallies.py",
     "timed.py",
     "worlds.py",
 )

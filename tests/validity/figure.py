@@ -13,10 +13,11 @@ COLOURS = {
     "given": "#cc79a7",
     "time": "#56b4e9",
     "promises": "#999900",
+    "automatic": "#882255",
     "control": "#0072b2",
     "broken": "#d55e00",
 }
-"""Those of Okabe and Ito, which differ to the colour-blind too."""
+"""Those of Okabe and Ito, and two more, which differ to the colour-blind too."""
 MARKERS = {
     "honest": "o",
     "adversarial": "D",
@@ -24,6 +25,7 @@ MARKERS = {
     "given": "^",
     "time": "v",
     "promises": "P",
+    "automatic": ">",
     "control": "o",
     "broken": "X",
 }
@@ -34,6 +36,7 @@ NAMES = {
     "given": "given models",
     "time": "order in time",
     "promises": "other promises",
+    "automatic": "decided by rows that are not certified",
     "broken": "assumption broken on purpose",
 }
 USUAL = 0.2

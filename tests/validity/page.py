@@ -84,6 +84,18 @@ promise by itself. *Training rows guide*, or *rows set aside*: what fixes thresh
 a user makes it. {summary}
 """
 
+AUTOMATIC = """## What auto decides
+
+With `split="auto"`, the first fifth of the rows is looked at and certifies nothing. It decides whether one vote is
+certified on a part of the other rows, or each of two or three on a fold of them at its part of δ, of which the one with
+the smallest bound is deployed. Of the kinds of *mixed voters*, those that add something on training rows they have not
+seen are kept. *As the first rows say*: the number of parts differs from run to run, or is fixed by a pilot that was
+told what to foresee. *Quick voters* answer as most training rows with the same values do; *light* ones are mixed voters
+with few trees and without boosting. *Raced*: the race alone, among models with random answers fixed in advance. *Odd or
+even sums*: every row helps to learn, so folds pay; *told by one feature*: errors are so rare that they do not.
+{summary}
+"""
+
 BROKEN = """## Not covered
 
 Here an assumption of the certificate is broken on purpose, and the promise is void. **broken**: the whole interval is
@@ -91,7 +103,7 @@ above δ. **mild**: the breach is there, but these runs do not show a rate above
 **control** is the same simulation with the assumption kept. {summary}
 """
 
-SHOWN = {"entities": ENTITIES, "given": GIVEN, "time": TIME, "promises": PROMISES}
+SHOWN = {"entities": ENTITIES, "given": GIVEN, "time": TIME, "promises": PROMISES, "automatic": AUTOMATIC}
 """Parts of which every row is shown at once."""
 
 EXACT = """## Without simulation

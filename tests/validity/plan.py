@@ -3,6 +3,7 @@
 from functools import cache
 
 from adversaries import adversarial_cases
+from automatic import automatic_breaches, automatic_cases
 from broken import broken_cases
 from given import given_breaches, given_cases
 from grouped import grouped_breaches, grouped_cases
@@ -22,9 +23,11 @@ def plan() -> tuple[Case, ...]:
         *given_cases(),
         *timed_cases(),
         *promised_cases(),
+        *automatic_cases(),
         *broken_cases(),
         *grouped_breaches(),
         *given_breaches(),
         *timed_breaches(),
         *promised_breaches(),
+        *automatic_breaches(),
     )

@@ -88,6 +88,22 @@ def test_every_promise_is_in_the_plan_for_every_kind_of_vote():
     assert sum(case.runs for case in plan() for row in case.rows if row.part == "promises") >= 20_000
 
 
+def test_what_auto_decides_is_in_the_plan_beside_adversaries_who_decide_by_the_certified_rows():
+    rows = [row for case in plan() for row in case.rows]
+    decided = [row for row in rows if row.part == "automatic"]
+    assert {"auto", "holdout"} == {row.method for row in decided}
+    for words in ("parts as the first rows say", "mostly folds", "no folds", "3 folds", "raced", "mixed voters"):
+        assert any(words in row.setting for row in decided)
+    assert {
+        ("broken", "best of 1, 2, 3 and 5 parts"),
+        ("control", "best of 1, 2, 3 and 5 parts, paid"),
+        ("broken", "best of 3 folds, each at the whole of delta"),
+        ("control", "best of 3 folds"),
+        ("broken", "20 kinds raced on the certified rows"),
+        ("control", "20 kinds raced on other rows"),
+    } <= {(row.part, row.setting) for row in rows}
+
+
 def test_rows_have_runs_enough_to_decide():
     # With no violation at all, the interval must end below delta.
     for one in plan():
@@ -124,13 +140,13 @@ def test_a_dropped_confidence_fails_the_study(tmp_path, monkeypatch):
         and c.rows[0].method == "holdout"
         and c.rows[0].n == 23
     ]
-    one = replace(one, runs=200)
+    one = replace(one, runs=100)
     assert not complaints(totals(finished([one], tmp_path / "right.csv")), complete=False)
     monkeypatch.setitem(METHODS, "holdout", replace(METHODS["holdout"], theorem=Forgetful()))
     sums = totals(finished([one], tmp_path / "wrong.csv"))
     assert verdict(one.rows[0], sums[one.rows[0]]) == "FAILS"
     assert any("promised 0.2" in sentence for sentence in complaints(sums, complete=False))
-    assert "| FAILS |" in write_page("", sums, 200, {})
+    assert "| FAILS |" in write_page("", sums, 100, {})
 
 
 def test_a_simulation_that_disagrees_with_the_enumeration_is_seen():
@@ -216,6 +232,7 @@ def test_the_page_states_what_the_file_holds(tmp_path):
         "given": 0.07,
         "time": 0.02,
         "promises": 0.11,
+        "automatic": 0.08,
     }
     cases = [coin(0.15, "adversarial", 100), *(coin(rate, part) for part, rate in parts.items())]
     finished(cases, tmp_path / "counts.csv")
@@ -224,7 +241,7 @@ def test_the_page_states_what_the_file_holds(tmp_path):
     text = write_page(records.source, sums, 2000, records.runs_by_code())
     assert f"source digest `{source_digest()}`" in text
     assert "counted by exactly this code" not in text  # no other has counted anything
-    assert "Written from 1,500 runs (of 2,000 planned: a smaller run, to be completed)" in text
+    assert "Written from 1,700 runs (of 2,000 planned: a smaller run, to be completed)" in text
     with open(tmp_path / "counts.csv", newline="") as file:
         lines = list(csv.DictReader(file))
     for one in cases:
