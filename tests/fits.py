@@ -6,6 +6,7 @@ from functools import cache
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.ensemble import RandomForestClassifier
+from thorough import placed
 
 from certivote import CertifiedVoteClassifier
 from certivote.pipeline._split import split_rows
@@ -44,7 +45,7 @@ def noise():
 
 def stumps():
     X, _ = cancer()
-    return Stumps(n_thresholds=3, ranges=[(0.0, 10.0 ** math.ceil(math.log10(high))) for high in X.max(axis=0)])
+    return Stumps(n_thresholds=2, ranges=[(0.0, 10.0 ** math.ceil(math.log10(high))) for high in X.max(axis=0)])
 
 
 def forest(n_estimators=15, **parameters):
@@ -57,6 +58,8 @@ SETTINGS = {
     "cross": lambda: {"voters": forest(), "split": "cross", "tau": 0.3},
     "three": lambda: {"voters": forest(), "split": 3},
 }
+PLACED = placed(CERTIFIED, SETTINGS, DRAWN)
+"""Methods in settings: those that draw in all of them, in every run each of the others in one."""
 
 
 @cache

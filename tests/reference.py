@@ -16,12 +16,35 @@ def exact_kl(q, p):
 
 
 def exact_inverse(q, eps, end):
-    """The end of ``{p : kl(q || p) <= eps}`` on the side of ``end``, 0 or 1, by bisection."""
-    inside, outside = mpf(q), mpf(end)
-    for _ in range(130 if eps > 0 else 0):
-        middle = (inside + outside) / 2
-        inside, outside = (middle, outside) if exact_kl(q, middle) <= eps else (inside, middle)
+    """The end of ``{p : kl(q || p) <= eps}`` on the side of ``end``, 0 or 1."""
+    return last_inside(lambda p: exact_kl(q, p) - eps, mpf(q), mpf(end)) if eps > 0 else mpf(q)
+
+
+def last_inside(function, inside, outside):
+    """The last number from ``inside`` to ``outside`` at which a function that rises on the way is not above 0.
+
+    Bisection, and secants as soon as they stay inside; what those lead to counts if the sign changes right there.
+    """
+    for _ in range(16):
+        inside, outside = _halved(function, inside, outside)
+    close = mp.sign(outside - inside) * mpf(10) ** (8 - mp.dps)
+    (x, at_x), (y, at_y) = ((end, function(end)) for end in (inside, outside))
+    while at_x != at_y and abs(x - y) > abs(close):
+        x, at_x, y = y, at_y, y - at_y * (y - x) / (at_y - at_x)
+        if not min(inside, outside) <= y <= max(inside, outside):
+            break
+        at_y = function(y)
+    else:
+        if function(y - close) <= 0 < function(y + close):
+            return y - close
+    for _ in range(114):
+        inside, outside = _halved(function, inside, outside)
     return inside
+
+
+def _halved(function, inside, outside):
+    middle = (inside + outside) / 2
+    return (middle, outside) if function(middle) <= 0 else (inside, middle)
 
 
 def differences_of_bound(bound, risks, penalty):

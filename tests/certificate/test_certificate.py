@@ -18,6 +18,7 @@ FOREST = Forest(RandomForestClassifier(n_estimators=20))
 
 def certificate(method="dis-r", split="single", **parameters):
     X, y = load_breast_cancer(return_X_y=True)
+    X = X[:, :4]
     known = [(0.0, 10.0 ** math.ceil(math.log10(high))) for high in X.max(axis=0)]
     voters = Stumps(n_thresholds=3, ranges=known if split == "none" else None)
     clf = CertifiedVoteClassifier(method, voters, split, random_state=0, **parameters)
@@ -38,7 +39,7 @@ GIVEN = [
     ("dis-v", "cross", PAPER),
     ("dis-b", "single", {}),
     ("dis-r", "none", {"n_draws": 3}),
-    ("dis-v", "cross", {"renyi_order": [1.2, 2.0]}),
+    ("dis-v", "cross", {"renyi_order": [1.2, 2.0], "prior": 0.5}),
     ("dis-b", 3, {"n_draws": 2, "price_list": [[4.0, 0.5], [30.0, 0.3]]}),
     ("dis-r", 3, {}),
 ]

@@ -129,6 +129,7 @@ def as_read_from(version, made):
 
 def certificate(method="dis-r", split="single", **parameters):
     X, y = load_breast_cancer(return_X_y=True)
+    X = X[:, :4]
     known = [(0.0, 10.0 ** math.ceil(math.log10(high))) for high in X.max(axis=0)]
     voters = Stumps(n_thresholds=3, ranges=known if split == "none" else None)
     return CertifiedVoteClassifier(method, voters, split, random_state=0, **parameters).fit(X, y).certificate_
@@ -239,8 +240,8 @@ def test_a_certificate_that_version_0_1_wrote_is_still_read():
     ("method", "split", "parameters"),
     [
         ("dis-b", "single", {}),
-        ("dis-v", "cross", {"renyi_order": [1.2, 2.0], "tau": 0.3}),
-        ("dis-r", 3, {"n_draws": 2}),
+        ("dis-v", "cross", {"renyi_order": [1.2, 2.0], "tau": 0.3, "prior": 0.5}),
+        ("dis-r", 3, {"n_draws": 2, "prior": 0.5}),
         ("c-bound", "none", {}),
         ("holdout", "single", {}),
     ],

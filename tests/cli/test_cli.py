@@ -97,7 +97,7 @@ def test_fit_passes_its_options_on(table, tmp_path):
 
 
 def test_the_seed_decides(table):
-    line = ["fit", table, "--target", "diagnosis", "--voters", "forest", "--json"]
+    line = ["fit", table, "--target", "diagnosis", "--voters", "forest", "--train-share", 0.5, "--json"]
     records = [Certificate.from_json(run(*line, "--seed", seed).stdout) for seed in (3, 3, 4)]
     assert records[0] == records[1] != records[2]  # whenever they were made
 
@@ -171,7 +171,8 @@ def test_warnings_are_shown_plainly(tmp_path):
     rng = np.random.default_rng(0)
     rows = [f"{value},{'b' if value > 0 else 'a'}" for value in rng.normal(size=60)]
     path.write_text("\n".join(["x,y", *rows, "0.1,rare"]))
-    outputs = [run("fit", path, "--target", "y", "--voters", "forest", "--seed", seed).output for seed in range(4)]
+    line = ["fit", path, "--target", "y", "--voters", "forest", "--train-share", 0.5]
+    outputs = [run(*line, "--seed", seed).output for seed in range(4)]
     assert any("certivote: warning: No training row has class 'rare'" in output for output in outputs)
 
 
@@ -214,6 +215,15 @@ def test_a_name_that_is_in_no_table_is_wrong_usage_and_all_names_are_listed(verb
     assert f"Invalid value for '{option}': 'nonsense' is not one of {', '.join(allowed)}." in said
 
 
+@pytest.mark.parametrize(("verb", "names"), [("fit", "auto nor single nor cross"), ("compare", "single nor cross")])
+def test_a_split_is_a_name_or_a_number_of_folds(verb, names, tmp_path):
+    for wrong in ("nonsense", "2.5", *(["auto"] if verb == "compare" else [])):
+        result = run(verb, tmp_path / "none.csv", "--target", "y", "--split", wrong)
+        assert result.exit_code == 2
+        said = " ".join(result.output.replace("│", " ").split())
+        assert f"Invalid value for '--split': '{wrong}' is neither {names} nor a whole number." in said
+
+
 @pytest.mark.parametrize("verb", ["fit", "compare"])
 def test_the_tables_of_names_are_read_when_the_command_is(verb, table, monkeypatch):
     arguments = [verb, table, "--target", "diagnosis", "--method", "holdout", "--json"]
@@ -233,6 +243,9 @@ def test_the_tables_of_names_are_read_when_the_command_is(verb, table, monkeypat
 def test_the_family_is_passed_on(table, tmp_path, method):
     out = tmp_path / "c.json"
     common = [table, "--target", "diagnosis", "--voters", "stumps", "--family", "logistic-normal", "--method", method]
+    for name in load_breast_cancer().feature_names[2:6]:  # few columns, few stumps
+        common += ["--drop", name]
+    common += ["--prior", 0.5]
     result = run("fit", *common, "--out", out)
     assert result.exit_code == 0, result.output
     part = Certificate.from_json(out.read_text()).deployed_part

@@ -5,8 +5,8 @@ import importlib
 import json
 import os
 import stat
-import subprocess
 import sys
+import tempfile
 import threading
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,6 +14,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from copies import in_a_copy
 from typer.testing import CliRunner
 
 from certivote.cli import app
@@ -58,7 +59,7 @@ def folder(made, tmp_path, monkeypatch):
 @pytest.fixture
 def idle(monkeypatch):
     """No work is done: whatever ends a command does so before."""
-    for module, names in {"_fit": ["on_table"], "_predict": ["load"], "_report": ["read_certificate"]}.items():
+    for module, names in {"_fit": ["on_table"], "_predict": ["load_model"], "_report": ["read_certificate"]}.items():
         for name in names:
             monkeypatch.setattr(importlib.import_module(f"certivote.cli.{module}"), name, None)
 
@@ -105,10 +106,22 @@ def test_an_output_that_is_an_input_or_another_output_is_refused_before_any_work
     assert (folder / "link.csv").is_symlink()
 
 
-def command(*arguments, **streams):
-    """A command in a process of its own, with the streams that a shell would give it."""
-    given = [sys.executable, "-m", "certivote", *map(str, arguments)]
-    return subprocess.run(given, text=True, stderr=subprocess.PIPE, **streams)
+def command(*arguments, stdin=None, stdout=None):
+    """A command in a process of its own, with the streams that a shell would give it; what it prints goes to files."""
+    with tempfile.TemporaryFile("w+") as printed, tempfile.TemporaryFile("w+") as complaints:
+        streams = stdin, stdout or printed, complaints
+        code = in_a_copy(lambda: run_with(arguments, streams))
+        said = [file.seek(0) or file.read() for file in (printed, complaints)]
+    return SimpleNamespace(returncode=code, stdout=said[0], stderr=said[1])
+
+
+def run_with(arguments, streams):
+    for number, stream in enumerate(streams):
+        if stream is not None:
+            os.dup2(stream.fileno(), number)
+    sys.stdin, sys.stdout, sys.stderr = (os.fdopen(number, "w" if number else "r") for number in range(3))
+    sys.argv = ["certivote", *map(str, arguments)]
+    app()
 
 
 def test_what_the_shell_reads_from_and_prints_to_is_looked_at_too(folder):
@@ -243,8 +256,11 @@ def test_a_table_from_standard_input_gives_what_the_file_gives(folder):
 
 @pytest.mark.parametrize("name", ["/dev/stdin", "/dev/fd/0"])
 def test_devices_of_standard_input_lose_no_row(folder, name):
-    content = Path("data.csv").read_text()
-    done = command("predict", "m.certivote", name, input=content, stdout=subprocess.PIPE)
+    reads, writes = os.pipe()
+    os.write(writes, Path("data.csv").read_bytes())
+    os.close(writes)
+    with open(reads) as piped:
+        done = command("predict", "m.certivote", name, stdin=piped)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.count("\n") == 121
 

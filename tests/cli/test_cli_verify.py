@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from certivote import load
 from certivote.cli import app
+from certivote.pipeline import _look
 
 run = CliRunner().invoke
 
@@ -122,3 +123,18 @@ def test_what_cannot_be_verified_ends_in_one_line(folder, arguments, message):
     assert message in result.output
     assert len(result.output.strip().splitlines()) == 1
     assert "Traceback" not in result.output
+
+
+def test_folds_that_the_first_rows_decided_for_are_verified_and_repeated(folder, tmp_path, monkeypatch):
+    limit = _look._expected_limit
+    monkeypatch.setattr(_look, "_expected_limit", lambda *how: 1e-3 if how[2] == 3 else limit(*how))
+    files = ["--out", str(tmp_path / "c.json"), "--model", str(tmp_path / "m.certivote")]
+    result = run(app, ["fit", str(folder / "data.csv"), "--target", "state", "--voters", "forest", *files])
+    assert result.exit_code == 0, result.output
+    assert "split: 3 folds" in result.output
+    assert "3 votes, each certified on a fold of the other rows: on the first 60 rows, voters err on" in result.output
+    rows = ["--data", str(folder / "data.csv"), "--target", "state"]
+    result = run(app, ["verify", str(tmp_path / "c.json"), "--model", str(tmp_path / "m.certivote"), *rows, "--refit"])
+    assert (result.exit_code, "FAIL" in result.output) == (0, False)
+    assert "ok    row numbers: those that the seed gives" in result.output
+    assert "ok    refit, choices: as a new fit gives" in result.output

@@ -14,6 +14,7 @@ from made_data import made_run
 from scipy.special import softmax
 from scipy.stats import beta
 from sklearn.ensemble import RandomForestClassifier
+from thorough import grid
 
 from certivote import CertifiedVoteClassifier, verify
 from certivote.certificate import Certificate
@@ -206,17 +207,17 @@ def test_the_setting_and_the_voters_of_the_paper():
 @pytest.mark.parametrize("dataset", ["haberman", "pendigits"])
 def test_a_run_does_not_depend_on_the_other_methods(made, dataset):
     unit = Unit("fast", dataset, 3)
-    together = {run.method: without_times(run) for run, _ in run_unit(unit, PAPER_METHODS)}
-    for method in ("fo", "smv-mc", "dis-r"):
+    methods = ("fo", "smv-mc", "dis-r")
+    together = {run.method: without_times(run) for run, _ in run_unit(unit, methods)}
+    for method in methods:
         ((alone, _),) = run_unit(unit, [method], threads=2)
         assert without_times(alone) == together[method]
     ((other, _),) = run_unit(replace(unit, seed=4), ["dis-r"])
     assert other.bound != together["dis-r"].bound
 
 
-@pytest.mark.parametrize(("protocol", "solver"), [("fast", "lbfgs"), ("paper", "adam")])
-@pytest.mark.parametrize("dataset", ["haberman", "pendigits"])
-def test_a_run_is_what_the_estimator_gives_for_the_same_rows_and_seed(made, protocol, solver, dataset):
+@grid(strength=1, protocol=PROTOCOLS, dataset=["haberman", "pendigits"])
+def test_a_run_is_what_the_estimator_gives_for_the_same_rows_and_seed(made, protocol, dataset):
     unit = Unit(protocol, dataset, 1)
     data, train, test = rows_of(unit)
     forest = RandomForestClassifier(n_estimators=100, max_samples=0.5)
@@ -226,7 +227,7 @@ def test_a_run_is_what_the_estimator_gives_for_the_same_rows_and_seed(made, prot
             Forest(forest) if data.ranges is None else Stumps(ranges=DATASETS[dataset].ranges),
             split="cross" if data.ranges is None else "none",
             loss="half-weight",
-            solver=solver,
+            solver=PROTOCOLS[protocol],
             delta=0.05,
             prior=0.5,
             train_share=0.5,

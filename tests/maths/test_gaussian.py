@@ -101,7 +101,7 @@ def magnitude(parameters, prior, point):
 @pytest.mark.parametrize("kind", KINDS)
 def test_values_against_mpmath(kind, size):
     rng = np.random.default_rng(size)
-    for seed in range({1: 100, 2000: 1}.get(size, 6)):
+    for seed in range({1: 50, 2000: 1}.get(size, 6)):
         parameters, prior = pair(kind, size, seed)
         q, p = exact(parameters), exact(prior)
         with mp.workdps(40):
@@ -111,7 +111,7 @@ def test_values_against_mpmath(kind, size):
                 true = exact_log_ratio(q, p, exact(point))
                 allowed = 3e-15 * magnitude(parameters, prior, point)
                 assert_close_above(gaussian.log_ratio(parameters, prior, point), true, allowed)
-        for order in ORDERS:
+        for order in ORDERS[:: 1 if size < 2000 else 3]:
             with mp.workdps(60):
                 true = exact_renyi(q, p, mpf(order)) if kind != "equal" else mpf(0)
                 if mp.isinf(true):

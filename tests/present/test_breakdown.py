@@ -6,8 +6,9 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from fits import CERTIFIED, DRAWN, MEAN, SETTINGS, fitted, iris_fit
+from fits import CERTIFIED, DRAWN, MEAN, PLACED, SETTINGS, fitted, iris_fit
 from reports import certificate, grouped_fit
+from thorough import grid
 
 from certivote.certificate import Payment
 from certivote.maths.betting import betting_upper
@@ -16,8 +17,7 @@ from certivote.theory.methods import METHODS
 from certivote.theory.theorems import Setting
 
 
-@pytest.mark.parametrize("setting", SETTINGS)
-@pytest.mark.parametrize("method", CERTIFIED)
+@pytest.mark.parametrize(("method", "setting"), PLACED)
 def test_the_steps_lead_from_what_was_observed_to_the_bound(method, setting):
     certificate = fitted(method, setting, prior="auto", constant="exact").certificate_
     found, part = steps(certificate), certificate.deployed_part
@@ -27,12 +27,15 @@ def test_the_steps_lead_from_what_was_observed_to_the_bound(method, setting):
     paid = math.fsum(step.nats for step in found if step.nats is not None)
     assert paid == pytest.approx(part.penalty + part.confidence, abs=1e-9)
     assert ("surrogate" in [step.what for step in found]) == (method in MEAN)
+    assert_recorded(certificate)
 
 
-@pytest.mark.parametrize("setting", SETTINGS)
-@pytest.mark.parametrize("method", CERTIFIED)
+@grid(strength=1, method=CERTIFIED, setting=SETTINGS)
 def test_at_the_recorded_numbers_the_bound_is_the_recorded_one(method, setting):
-    certificate = fitted(method, setting, n_draws=3, prior="auto").certificate_
+    assert_recorded(fitted(method, setting, n_draws=3, prior="auto").certificate_)
+
+
+def assert_recorded(certificate):
     n = certificate.deployed_part.n
     for given in ({}, {"n": n}, {"delta": certificate.delta}):
         assert bound_at(certificate, **given) == pytest.approx(certificate.bound, rel=1e-12)

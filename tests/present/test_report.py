@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from fits import cancer, fitted
-from reports import HARMFUL, KINDS, certificate, harmful_fit
+from reports import HARMFUL, KINDS, certificate, harmful_fit, page_source
 from typer.testing import CliRunner
 
 from certivote.certificate import percent_up
@@ -45,19 +45,14 @@ class Page(HTMLParser):
             self.text.append(data)
 
 
-@pytest.fixture
-def page_of(tmp_path):
-    def make(made, **options):
-        made.report(tmp_path / "report.html", **options)
-        return Page((tmp_path / "report.html").read_text(encoding="utf-8"))
-
-    return make
+def page_of(made, **options):
+    return Page(page_source(made, **options))
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_of_certificate_renders(kind, page_of):
+def test_every_kind_of_certificate_renders(kind):
     made = certificate(kind)
-    page = page_of(made, title="A title")
+    page = page_of(made)
     assert page.open == []
     assert percent_up(min(made.bound, 1.0)) in page.words
     assert bool(re.search("nothing is promised(?! about later times)", page.words)) == made.vacuous
@@ -72,7 +67,7 @@ def test_every_kind_of_certificate_renders(kind, page_of):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_nothing_is_fetched_and_every_picture_has_words(kind, page_of):
+def test_nothing_is_fetched_and_every_picture_has_words(kind):
     page = page_of(certificate(kind))
     for tag, attributes in page.tags:
         assert tag not in ("iframe", "object", "embed", "img")
@@ -87,7 +82,7 @@ def test_nothing_is_fetched_and_every_picture_has_words(kind, page_of):
     assert "default-src 'none'" in policy
 
 
-def test_names_are_shown_and_never_obeyed(page_of):
+def test_names_are_shown_and_never_obeyed():
     clf = harmful_fit()
     page = page_of(clf.certificate_, title=HARMFUL[0], truth=HARMFUL, answers=HARMFUL, command=HARMFUL[2])
     assert [tag for tag, _ in page.tags].count("script") == 2
@@ -98,7 +93,7 @@ def test_names_are_shown_and_never_obeyed(page_of):
 
 
 @pytest.mark.parametrize("kind", ["dis-b", "folds", "vacuous", "version 1"])
-def test_the_slider_looks_up_what_the_library_computes(kind, page_of):
+def test_the_slider_looks_up_what_the_library_computes(kind):
     made = certificate(kind)
     table = json.loads(page_of(made).scripts[0])
     assert len({len(table[name]) for name in ("x", "y", "delta", "bound")}) == 1
@@ -108,14 +103,14 @@ def test_the_slider_looks_up_what_the_library_computes(kind, page_of):
     assert table["y"] == sorted(table["y"], reverse=True)
 
 
-def test_bounds_are_rounded_up(page_of):
+def test_bounds_are_rounded_up():
     made = certificate("dis-b")
     shown = float(re.search(r"wrong on at most ([\d.]+) %", page_of(made).words)[1])
     assert shown >= 100 * made.bound
     assert shown - 100 * made.bound < 0.01
 
 
-def test_test_rows_are_counted(page_of):
+def test_test_rows_are_counted():
     clf, (X, y) = fitted("dis-b"), cancer()
     answers = clf.predict(X[:50])
     answers[:3] = 1 - y[:3]
@@ -127,7 +122,7 @@ def test_test_rows_are_counted(page_of):
 
 
 @pytest.mark.parametrize("kind", ["dis-b", "stumps", "folds", "three classes", "version 1"])
-def test_assumptions_are_recognised_by_their_words(kind, page_of):
+def test_assumptions_are_recognised_by_their_words(kind):
     made = certificate(kind)
     words = page_of(made).words
     assert words.count("ask whoever made it.") == 1
@@ -137,7 +132,7 @@ def test_assumptions_are_recognised_by_their_words(kind, page_of):
     assert words.count("not checked") == len(made.assumptions) - 2
 
 
-def test_nothing_is_called_checked_that_was_not(page_of):
+def test_nothing_is_called_checked_that_was_not():
     made = certificate("dis-b")
     known = "A case whose class the voters never saw counts as an error."
     assert known in made.assumptions
@@ -149,7 +144,7 @@ def test_nothing_is_called_checked_that_was_not(page_of):
         assert "checked in part" not in page_of(certificate(kind)).words
 
 
-def test_rows_that_were_used_are_no_test(page_of):
+def test_rows_that_were_used_are_no_test():
     clf, (X, y) = fitted("dis-b"), cancer()
     words = page_of(clf.certificate_, truth=y, answers=clf.predict(X), used=(228, 341)).words
     assert "of which 228 trained the voters and 341 certified the vote: this is no test" in words

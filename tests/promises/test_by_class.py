@@ -11,6 +11,7 @@ from fits import CERTIFIED, DRAWN, FIXED, MEAN, SETTINGS, cancer, fitted, forest
 from mpmath import mp
 from sklearn.datasets import load_wine
 from sklearn.linear_model import LogisticRegression
+from thorough import grid
 
 from certivote import Certificate, CertifiedVoteClassifier, verify
 from certivote.verify._recompute import verify_record
@@ -26,7 +27,7 @@ def wine():
 
 @cache
 def wine_fit(method="dis-b", **parameters):
-    parameters = {"voters": forest(9, max_depth=2), "random_state": 0, **parameters}
+    parameters = {"voters": forest(9, max_depth=2), "prior": 0.5, "random_state": 0, **parameters}
     return CertifiedVoteClassifier(method, **parameters).fit(*wine())
 
 
@@ -37,8 +38,7 @@ def assert_recomputable_by_class(certificate):
             assert_close_above(entry.bound, true)
 
 
-@pytest.mark.parametrize("setting", SETTINGS)
-@pytest.mark.parametrize("method", CERTIFIED)
+@grid(strength=1, method=CERTIFIED, setting=SETTINGS)
 def test_a_stranger_can_recompute_the_bounds_of_two_classes(method, setting):
     certificate = fitted(method, setting, prior="auto", constant="exact").certificate_
     assert [(entry.label, entry.kind) for entry in certificate.by_class] == [("0", "error"), ("1", "error")]
