@@ -87,7 +87,7 @@ a user makes it. {summary}
 AUTOMATIC = """## What auto decides
 
 With `split="auto"`, the first fifth of the rows is looked at and certifies nothing. It decides whether one vote is
-certified on a part of the other rows, or each of two or three on a fold of them at its part of δ, of which the one with
+certified on a part of the other rows, or each of two to four on a fold of them at its part of δ, of which the one with
 the smallest bound is deployed. Of the kinds of *mixed voters*, those that add something on training rows they have not
 seen are kept. *As the first rows say*: the number of parts differs from run to run, or is fixed by a pilot that was
 told what to foresee. *Quick voters* answer as most training rows with the same values do; *light* ones are mixed voters
