@@ -17,7 +17,9 @@ def grid(strength=2, **values):
     places = list(itertools.product(*(range(len(axis)) for axis in axes)))
     kept = places if ALL else covering(places, strength)
     cases = [tuple(axis[place] for axis, place in zip(axes, case, strict=True)) for case in kept]
-    return pytest.mark.parametrize(list(values), cases, ids=["-".join(map(str, case)) for case in cases])
+    # Test processes must agree on the names, so a function has no address in them.
+    names = ["-".join(getattr(value, "__name__", str(value)) for value in case) for case in cases]
+    return pytest.mark.parametrize(list(values), cases, ids=names)
 
 
 def covering(places, strength):
