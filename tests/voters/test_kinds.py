@@ -3,9 +3,10 @@
 import joblib
 import numpy as np
 import pytest
+from sklearn.ensemble import RandomForestClassifier
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from certivote.voters import _kinds
+from certivote.voters import Forest, Mixed, _kinds
 from certivote.voters._forest import FittedForest
 from certivote.voters._kinds import _FOLDED, KINDS, Training
 from certivote.voters._landmarks import KernelScores
@@ -254,3 +255,54 @@ def test_sums_are_made_by_one_thread_whatever_runs_besides(n_jobs, monkeypatch):
         training.members({kind: tried[kind] for kind in _FOLDED})
         assert blas_threads() == {2}
     assert seen == [{1}] * 16
+
+
+def with_rare_classes(n, seed):
+    """Two classes that can be told apart, and four rows each of four others among them."""
+    source = rng(seed)
+    X = source.normal(size=(n, 4))
+    y = (X[:, 0] + X[:, 1] > 1.5).astype(int)
+    for rare in (2, 3, 4, 5):
+        y[source.choice(n, 4, replace=False)] = rare
+    return X, y
+
+
+def test_boosting_does_not_run_away_for_the_sake_of_rare_classes(monkeypatch):
+    def most_errors():
+        found = []
+        for seed in range(5):
+            (X, y), (new, truth) = (with_rare_classes(3000, 10 * place + seed) for place in range(2))
+            model = planned(X, y, n_classes=6)._trained("boosting", np.ones(len(y), dtype=bool))
+            found.append(np.mean(model.answers(new)[:, -1] != truth))
+        return max(found)
+
+    held_back = most_errors()
+    monkeypatch.setattr(_kinds, "_RARE", 0.0)
+    assert most_errors() > 2 * held_back
+    assert held_back < 0.03
+
+
+@pytest.mark.parametrize("n_jobs", [10**9, -1, -(10**9)])
+def test_no_more_processes_than_cores(n_jobs, monkeypatch):
+    asked = []
+    original = joblib.Parallel.__init__
+
+    def parallel(self, n_jobs=None, *others, **options):
+        asked.append(n_jobs)
+        original(self, n_jobs, *others, **options)
+
+    monkeypatch.setattr(joblib.Parallel, "__init__", parallel)
+    X, y = noise(60)
+    with joblib.parallel_config("threading"):
+        Mixed(n_jobs).fit(X, y, np.array([0, 1]), rng())
+        Forest(RandomForestClassifier(3, n_jobs=n_jobs)).fit(X, y, np.array([0, 1]), rng())
+    assert asked
+    assert all(count is None or 1 <= count <= joblib.cpu_count() for count in asked)
+
+
+@pytest.mark.parametrize("n_jobs", [0, 1.5, "two"])
+@pytest.mark.parametrize("make", [Mixed, lambda n_jobs: Forest(RandomForestClassifier(3, n_jobs=n_jobs))])
+def test_other_numbers_of_jobs_are_refused(make, n_jobs):
+    X, y = noise(60)
+    with pytest.raises(ValueError, match="n_jobs must be a whole number other than 0, or None; got"):
+        make(n_jobs).fit(X, y, np.array([0, 1]), rng())

@@ -13,6 +13,7 @@ from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 
 from certivote.voters._base import NOT_STORED, OutOfSampleVotes, VoterSet
 from certivote.voters._bootstrap import grow_on_entities, single_precision
+from certivote.voters._cores import cores
 from certivote.voters._entities import checked_entities, row_weights
 from certivote.voters._trees import Trees
 from certivote.votes import Votes, build_votes, code_type
@@ -65,7 +66,7 @@ class Forest(VoterSet):
         forest = RandomForestClassifier() if self.estimator is None else self.estimator
         if not isinstance(forest, RandomForestClassifier | ExtraTreesClassifier):
             raise TypeError(f"Forest takes a RandomForestClassifier or an ExtraTreesClassifier; got {forest!r}.")
-        forest = clone(forest)
+        forest = clone(forest).set_params(n_jobs=cores(forest.n_jobs))
         if forest.random_state is None:
             forest.set_params(random_state=int(rng.integers(2**31)))
         entities = checked_entities(entities, X.shape[0])

@@ -33,6 +33,8 @@ _PACES = {"quick": (0.2, (17, 50, 100)), "long": (0.1, (33, 100, 300))}
 """Learning rates of boosting, with the iterations after which to take a vote. The long way is for many rows of two
 classes: more classes have a tree each."""
 _N_STAGES = 3
+_RARE = 0.01
+"""Share of the rows below which a class is so rare that boosting's steps for it are held back: they would run away."""
 
 _TREES, _MANY_TREES = 60, 100
 """Trees of a forest on few rows, and on many."""
@@ -247,8 +249,14 @@ def _fit(kind: str, X: Array, y: Codes, entities: Codes | None, seed: int, pace:
 def _boosting(X: Array, y: Codes, weights: Array | None, seed: int, rate: float, stages: tuple[int, ...]) -> Model:
     from sklearn.ensemble import HistGradientBoostingClassifier
 
+    rare = bool(np.bincount(y).min() < _RARE * len(y))
     model = HistGradientBoostingClassifier(
-        learning_rate=rate, max_iter=max(stages), max_features=0.5, early_stopping=False, random_state=seed
+        learning_rate=rate,
+        max_iter=max(stages),
+        max_features=0.5,
+        l2_regularization=1.0 if rare else 0.0,
+        early_stopping=False,
+        random_state=seed,
     )
     # On few rows, the threads of boosting would spend their time waiting for one another.
     with threadpool_limits(1 if X.size < _SMALL else None, user_api="openmp"):

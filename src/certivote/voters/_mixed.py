@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certivote.voters._base import OutOfSampleVotes, VoterSet
+from certivote.voters._cores import cores
 from certivote.voters._entities import checked_entities
 from certivote.voters._forest import FittedForest, Forest
 from certivote.voters._kinds import Member, Training
@@ -47,7 +48,7 @@ class Mixed(VoterSet):
     Parameters
     ----------
     n_jobs : int or None, default=None
-        Number of jobs, as in scikit-learn. The voters are the same for any number.
+        Number of jobs, as in scikit-learn, but never more than there are cores. The voters are the same for any number.
 
     Examples
     --------
@@ -77,7 +78,7 @@ class Mixed(VoterSet):
         if len(codes) < 2:
             raise ValueError(f"Mixed voters need at least 2 training rows; got {len(codes)}. Give more rows.")
         entities = checked_entities(entities, len(codes))
-        members = self._members(Training.planned(X, codes, len(classes), entities, rng, self.n_jobs))
+        members = self._members(Training.planned(X, codes, len(classes), entities, rng, cores(self.n_jobs)))
         forests = tuple(member for member in members if isinstance(member, FittedForest))
         others = tuple(member for member in members if not isinstance(member, FittedForest))
         return FittedMixed(forests, others, len(classes))
