@@ -60,8 +60,8 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, BaseE
         ``single``: voters from one part, certificate on the other. ``none``: certificate on all rows, for voters that
         need none (stumps with declared ranges, fitted classifiers). ``cross``: both ways round, as the paper does; the
         vote with the smaller bound is deployed. A number of folds: the same with voters from all folds but one.
-        ``auto``: single; but with ``method="auto"``, below 10,000 rows and without groups, order and promises, 2 to 4
-        folds of the other rows where the first 20 % suggest it, which then train the voters of all votes.
+        ``auto``: single; but with ``method="auto"``, below 10,000 rows and without groups, order and promises, a look
+        at a tenth of the rows may suggest 2 or 3 folds of the others; the tenth then trains the voters of all votes.
     loss : {"plurality", "half-weight"}, default="plurality"
         What counts as an error: a wrong answer; or, as in the paper's tables, a wrong half of the weight.
     delta : float in (0, 1), default=0.05
@@ -78,7 +78,7 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, BaseE
         Full-batch optimiser of the expected bound, or the paper's Algorithm 1.
     train_share : float in (0, 1) or "auto", default="auto"
         Share of the rows that train the voters (with ``cross``, those of the first vote). ``auto``: one half; with
-        ``method="auto"`` and one split, what the learning curve of the first 20 % of the rows suggests.
+        ``method="auto"`` and one split, what the learning curve of some of the rows suggests.
     tau : float in [0, 1], default=0.5
         With ``cross``, the weight of the first vote in the average certificate.
     renyi_order : float greater than 1, or a sequence of them, default=1.5

@@ -132,7 +132,7 @@ def test_a_damaged_provenance_is_refused_with_a_reason(change, message):
     ("change", "message"),
     [
         (lambda record: record.update(provenance=None), "certificate.provenance must be an object"),
-        (lambda record: record.update(made_in_schema=8), "certificate.made_in_schema is 8"),
+        (lambda record: record.update(made_in_schema=9), "certificate.made_in_schema is 9"),
         (lambda record: record.update(made_in_schema=0), "certificate.made_in_schema is 0"),
         (lambda record: record["parts"][0].update(majority_bound=1.1), r"parts\[0\].majority_bound is 1.1"),
         (lambda record: record["parts"][0].update(majority_errors=-1), r"parts\[0\].majority_errors is -1"),

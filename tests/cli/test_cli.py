@@ -221,7 +221,7 @@ def test_a_split_is_a_name_or_a_number_of_folds(verb, names, tmp_path):
         result = run(verb, tmp_path / "none.csv", "--target", "y", "--split", wrong)
         assert result.exit_code == 2
         said = " ".join(result.output.replace("│", " ").split())
-        assert f"Invalid value for '--split': '{wrong}' is neither {names} nor a whole number." in said
+        assert f"Invalid value for '--split': '{wrong}' is neither {names} nor a whole number from 2 on." in said
 
 
 @pytest.mark.parametrize("verb", ["fit", "compare"])

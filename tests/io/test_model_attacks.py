@@ -215,6 +215,15 @@ def replaced(*names, value):
     return change
 
 
+def many_edges(crafted, fields):
+    """Places among them are counted in single precision."""
+    starts, own = crafted.array(fields, "edge_starts"), crafted.array(fields, "edges")
+    more = 1 << 17
+    last = int(starts[-1])
+    fields["edges"] = crafted.put(np.append(own, (own[-1] if last else 0.0) + np.arange(1.0, more + 1)))
+    fields["edge_starts"] = crafted.put(np.append(starts[:-1], last + more))
+
+
 def many_stages(crafted):
     folded = crafted.voters["members"]["tuple"][LINEAR]["fields"]
     folded["models"]["tuple"] = [{"kind": "Always", "fields": {"code": 0, "n_stages": 60_000}}]
@@ -247,6 +256,7 @@ MIXED = {
     "stage after the last": inside("boosting", element("stages", value=3)),
     "edges go back": inside("boosting", element("edge_starts", place=1, value=10**9)),
     "edges of more columns": inside("boosting", replaced("edge_starts", value=np.zeros(7, dtype=np.int64))),
+    "more edges than single precision can count": inside("boosting", many_edges),
     "edges are no numbers": inside("boosting", element("edges", value=np.nan)),
     "boosting asks for a column": inside("boosting", element("trees", "feature", value=4)),
     "boosting that leads nowhere": inside("boosting", element("trees", "feature", place=-1, value=0)),

@@ -165,7 +165,36 @@ def name_twice(files):
     return crafted.content()
 
 
+def forest_of(crafted, feature):
+    """The file with these nodes for its only forest."""
+    inner = int(np.count_nonzero(feature >= 0))
+    leaves = np.zeros(len(feature) - inner, dtype=np.int32)
+    trees = {
+        "feature": crafted.put(feature),
+        "threshold": crafted.put(np.zeros(inner, dtype=np.float32)),
+        "missing_left": crafted.put(np.zeros(inner, dtype=bool)),
+    }
+    fields = {"trees": {"kind": "Trees", "fields": trees}, "leaf_votes": crafted.put(leaves), "n_classes": 3}
+    crafted.model["voters"] = {"kind": "FittedForest", "fields": fields}
+    return crafted.content()
+
+
+def chain_of_nodes(files):
+    """Every right side is an inner node again: a row would take as many steps as there are nodes."""
+    return forest_of(Crafted(files["forest"]), np.tile(np.array([0, -1], dtype=np.int32), 200_000)[:-1])
+
+
+def tree_of_many_nodes(files):
+    """A bit or two for each in the file, and a hundred bytes when it votes."""
+    feature = np.full(1, -1, dtype=np.int32)
+    for _ in range(21):
+        feature = np.concatenate([[0], feature, feature]).astype(np.int32)
+    return forest_of(Crafted(files["forest"]), feature)
+
+
 BOMBS = (
+    chain_of_nodes,
+    tree_of_many_nodes,
     shared_arrays,
     voters_of_nothing,
     archive_in_an_archive,

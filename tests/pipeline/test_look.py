@@ -1,4 +1,4 @@
-"""How the rows are divided: decided by the first 20 % of the order, and by nothing else."""
+"""How the rows are divided: decided by the first rows of the order, and by nothing else."""
 
 import math
 from dataclasses import replace
@@ -8,14 +8,15 @@ import pytest
 from ballots import codes_of
 from fits import row_order
 from scipy import stats
+from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomForestClassifier
 from thorough import grid
 
 from certivote import CertifiedVoteClassifier, compare
 from certivote.pipeline import _look, _prepare, make_plan, prepare
-from certivote.pipeline._look import _FOLDS, _SHARES, FIRST, Look, _expected_limit, _power_law, look_at_first
+from certivote.pipeline._look import _FOLDS, _SHARES, Look, _expected_limit, _power_law, look_at_first, n_first
 from certivote.promises import Precision
-from certivote.voters import Forest, Mixed, Stumps, VoterSet
+from certivote.voters import Forest, Mixed, Preprocessed, Stumps, VoterSet
 
 CLASSES = np.array([0, 1, 2])
 N = 300
@@ -61,7 +62,7 @@ def garbage(X, y, rows, seed=1):
 def test_rows_after_the_first_play_no_part(made, loss, folds):
     X, y = made()
     order = np.random.default_rng(2).permutation(N)
-    first, later = order[: round(FIRST * N)], order[round(FIRST * N) :]
+    first, later = np.split(order, [n_first(N, folds)])
     answer = look(X, y, order, loss=loss, folds=folds)
     assert answer == look(*garbage(X, y, later), order, loss=loss, folds=folds)
     assert answer == look(X, y, np.concatenate([first, later[::-1]]), loss=loss, folds=folds)
@@ -115,7 +116,7 @@ def test_the_certification_rows_reach_neither_share_nor_voters_nor_prior(made):
     assert (spoiled.choices, facts(spoiled.parts[0])) == (ready.choices, facts(part))
     assert not np.array_equal(spoiled.parts[0].labels, part.labels)
     # The share alone does not depend on the rest of the training rows either; the voters do.
-    first_only = prepared(*garbage(X, y, order[round(FIRST * N) :]))
+    first_only = prepared(*garbage(X, y, order[n_first(N, folds=False) :]))
     assert (first_only.choices, facts(first_only.parts[0])[0]) == (ready.choices, facts(part)[0])
     assert facts(first_only.parts[0])[1] != facts(part)[1]
 
@@ -137,8 +138,8 @@ def test_no_vote_of_a_fold_has_seen_it_and_the_first_rows_train_all(k, monkeypat
     order = row_order(N, SEED)
     ready = prepared(X, y, "auto")
     assert (ready.split, len(ready.parts)) == (k, k)
-    assert ready.choices[0].startswith(f"{k} votes, each certified on a fold of the other rows: on the first 60 rows, ")
-    folds = np.array_split(order[60:], k)
+    assert ready.choices[0].startswith(f"{k} votes, each certified on a fold of its own: on the first 40 rows, which ")
+    folds = np.array_split(order[40:], k)
     for number, (part, fold) in enumerate(zip(ready.parts, folds, strict=True)):
         assert np.array_equal(part.rows.certify, np.sort(fold))
         assert np.array_equal(part.rows.train, np.setdiff1d(np.arange(N), fold))
@@ -153,7 +154,7 @@ def test_the_number_of_folds_is_the_same_whatever_the_other_rows_are(made):
     order = row_order(600, SEED)
     ready = prepared(X, y, "auto")
     for seed in range(2):
-        again = prepared(*garbage(X, y, order[120:], seed), "auto")
+        again = prepared(*garbage(X, y, order[60:], seed), "auto")
         assert (again.split, again.choices) == (ready.split, ready.choices)
         assert [part.rows.certify.tobytes() for part in again.parts] == [
             part.rows.certify.tobytes() for part in ready.parts
@@ -186,7 +187,7 @@ def curve(monkeypatch, late, early, n=1000, folds=False):
     """What given rates of error on the first rows and on half of them suggest."""
 
     def mistakes(pilot, X, y, classes, rows, units, loss, rng):
-        rate = late if len(rows) == round(FIRST * n) else early
+        rate = late if len(rows) == n_first(n, folds) else early
         return np.arange(len(rows)) < round(rate * len(rows))
 
     monkeypatch.setattr(_look, "_mistakes", mistakes)
@@ -196,7 +197,7 @@ def curve(monkeypatch, late, early, n=1000, folds=False):
 def test_folds_where_errors_are_many_and_one_split_where_they_are_rare(monkeypatch):
     many = curve(monkeypatch, 0.15, 0.2, folds=True)
     assert many.split in _FOLDS
-    assert many.first == 200
+    assert many.first == 100
     rare = curve(monkeypatch, 0.0, 0.0, folds=True)
     assert (rare.split, rare.first) == ("single", 0)
     assert curve(monkeypatch, 0.15, 0.2).split == "single"
@@ -283,14 +284,28 @@ def test_the_share_grows_with_the_decay_of_the_curve(monkeypatch):
     assert shares[-1] >= 0.6
 
 
-@pytest.mark.parametrize("n", [10, 40, 197])
+@pytest.mark.parametrize("n", [10, 40, 131])
 def test_few_rows_are_halved(n):
     reason = f"half of the rows train the voters: {n} rows are too few for a learning curve"
     assert look(*learnable(n), np.arange(n), folds=True) == Look("single", 0.5, 0, reason)
 
 
-def test_enough_rows_are_looked_at():
-    assert "are too few" not in look(*learnable(198), np.arange(198)).reason
+@pytest.mark.parametrize(("n", "folds"), [(132, True), (198, False)])
+def test_enough_rows_are_looked_at(n, folds):
+    assert "are too few" not in look(*learnable(n), np.arange(n), folds=folds).reason
+    assert "are too few" in look(*learnable(n - 1), np.arange(n - 1), folds=folds).reason
+
+
+def test_voters_that_cannot_be_fitted_on_few_rows_are_no_obstacle():
+    """Preprocessing may need more rows than half a look has."""
+    X = np.random.default_rng(0).normal(size=(300, 60))
+    y = (X[:, 0] > 0).astype(int)
+    clf = CertifiedVoteClassifier("auto", Preprocessed(PCA(50), GROVE), random_state=0).fit(X, y)
+    (choice,) = clf.certificate_.choices
+    assert choice == "half of the rows train the voters: on some of the first 40 rows they cannot be fitted"
+    assert clf.certificate_.parts[0].training_rows == 150
+    with pytest.raises(ValueError, match="n_components=60"):
+        CertifiedVoteClassifier("auto", Preprocessed(PCA(60), GROVE), random_state=0).fit(X[:100], y[:100])
 
 
 def test_first_rows_of_one_class_tell_nothing():
@@ -339,27 +354,27 @@ def counted(errors, n=100_000):
 
 def test_many_errors_give_the_power_law_that_they_follow():
     # Halving the rows makes half as many errors again.
-    law = _power_law(counted(30_000), counted(20_000))
-    assert law(FIRST) == pytest.approx(0.2, rel=1e-3)
-    assert law(2 * FIRST) == pytest.approx(0.2 / 1.5, rel=0.01)
-    assert law(4 * FIRST) == pytest.approx(0.2 / 1.5**2, rel=0.02)
+    law = _power_law(counted(30_000), counted(20_000), 0.15)
+    assert law(0.15) == pytest.approx(0.2, rel=1e-3)
+    assert law(0.3) == pytest.approx(0.2 / 1.5, rel=0.01)
+    assert law(0.6) == pytest.approx(0.2 / 1.5**2, rel=0.02)
 
 
 def test_few_errors_follow_the_usual_law():
     # One error in 1,000 rows, and one in each half: that tells next to nothing about what more rows would do.
     late = counted(1, 1000)
-    law = _power_law(late, late)
+    law = _power_law(late, late, 0.15)
     usual = 0.1 * (-math.log(1.5 / 1000) - 1.0)
-    decay = -math.log2(law(2 * FIRST) / law(FIRST))
+    decay = -math.log2(law(0.3) / law(0.15))
     assert 0.9 * usual < decay <= usual
     # Where errors are frequent they are mostly noise.
     frequent = counted(500, 1000)
-    flat = _power_law(frequent, frequent)
-    assert flat(0.8) == pytest.approx(flat(FIRST), rel=0.01)
+    flat = _power_law(frequent, frequent, 0.15)
+    assert flat(0.8) == pytest.approx(flat(0.15), rel=0.01)
 
 
 def test_errors_that_grow_with_the_rows_end_at_one():
-    law = _power_law(counted(100, 1000), counted(900, 1000))
+    law = _power_law(counted(100, 1000), counted(900, 1000), 0.15)
     assert law(0.8) == 1.0
 
 

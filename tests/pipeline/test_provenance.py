@@ -144,8 +144,11 @@ def test_every_part_has_its_own(setting):
         counts = np.bincount(y[rows.train] if len(rows.train) else y[rows.certify])
         assert part.majority_class == labels[counts.argmax()]
         assert part.majority_errors == np.count_nonzero(y[rows.certify] != counts.argmax())
-        delta = clf.delta if len(rows.train) else clf.delta / 2
+        # All hold at once, since the deployed one is chosen.
+        delta = clf.delta / len(parts) if len(rows.train) else clf.delta / 2
         assert part.majority_bound == pytest.approx(quantile(part.majority_errors, part.n, delta), rel=1e-9)
+        level = clf.delta / len(parts)
+        assert part.holdout_bound == pytest.approx(quantile(part.holdout_errors, part.n, level), rel=1e-9)
 
 
 def test_errors_of_the_majority_are_counted_by_answers_whatever_the_loss():

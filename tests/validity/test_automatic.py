@@ -24,7 +24,7 @@ def violations(trial, runs):
 
 HOLDING = {
     "3 folds": (divided(NOISE, 202, Tallies(STEEP)), 25),
-    "parts as the first rows say": (divided(ODD, 242, Tallies()), 25),
+    "parts as a look says": (divided(ODD, 244, Tallies()), 25),
     "best of 3 folds": (best_fold(paid=True), 25),
     "raced on other rows": (race_alone(20, 40, on_certified=False), 100),
 }
@@ -60,8 +60,8 @@ def parts(where, n, voters, runs):
 
 def test_worlds_divide_rows_as_the_study_says():
     assert parts(NOISE, 202, Tallies(STEEP), 2) == [3, 3]
-    assert parts(EASY, 202, Tallies(), 5) == [1] * 5
-    mixed = parts(ODD, 242, Tallies(), 20)
+    assert parts(EASY, 204, Tallies(), 5) == [1] * 5
+    mixed = parts(ODD, 244, Tallies(), 20)
     assert np.mean(np.array(mixed) > 1) > 0.5
     assert len(set(mixed)) > 1
 

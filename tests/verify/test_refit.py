@@ -170,6 +170,17 @@ def test_a_model_that_was_saved_can_be_refitted(method, slim, tmp_path):
     assert failures(model, table, y) == set()
 
 
+def test_voters_that_answer_alike_on_the_rows_of_the_data_alone_are_caught():
+    """Without missing values, no row shows where a tree sends them."""
+    clf, X, y = fit("dis-b")
+    assert failures(clf, X, y) == set()
+    trees = clf.voters_.trees
+    turned = dataclasses.replace(trees, missing_left=~trees.missing_left)
+    clf.voters_ = dataclasses.replace(clf.voters_, trees=turned)
+    assert failures(clf, X, y, refit=False) == set()
+    assert failures(clf, X, y) == {"refit, members"}
+
+
 def test_a_slim_model_leaves_the_votes_of_all_voters_to_trust(tmp_path):
     X, y = rows(2, 1.5)
     for seed in range(20):
@@ -192,6 +203,8 @@ def test_of_classifiers_that_came_fitted_a_refit_says_what_it_does_not_show():
     clf = CertifiedVoteClassifier("dis-r", [LogisticRegression().fit(X, y), *trees()], random_state=5).fit(X, y)
     checks = verify(clf.certificate_, clf, X, y, refit=True)
     assert [str(check) for check in checks if not check.passed] == []
+    (line,) = (check for check in checks if check.what == "refit, members" and check.on_trust)
+    assert "compared by their answers on these rows alone" in line.detail
     (line,) = (check for check in checks if check.what == "voters that came fitted" and check.on_trust)
     assert "what they were trained on, no fit shows" in line.detail
     assert not [

@@ -42,3 +42,14 @@ def test_a_forest_follows_the_seed_unless_it_has_its_own():
     fixed = RandomForestClassifier(n_estimators=2, random_state=5)
     assert thresholds(fixed, 0) == thresholds(fixed, 1)
     assert free.random_state is None
+
+
+def test_sparse_rows_with_missing_values_are_refused():
+    """Compiled trees send them to the right, whatever the node says."""
+    X, y = load_iris(return_X_y=True)
+    fitted = Forest(RandomForestClassifier(3)).fit(sparse.csr_array(X), y, np.arange(3), rng())
+    X[0, 0] = np.nan
+    for rows in (X[:1], X):
+        with pytest.raises(ValueError, match="sparse and has missing values, which trees cannot use"):
+            fitted.votes(sparse.csr_array(rows))
+    assert fitted.votes(X).n_rows == len(X)

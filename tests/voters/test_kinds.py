@@ -306,3 +306,31 @@ def test_other_numbers_of_jobs_are_refused(make, n_jobs):
     X, y = noise(60)
     with pytest.raises(ValueError, match="n_jobs must be a whole number other than 0, or None; got"):
         make(n_jobs).fit(X, y, np.array([0, 1]), rng())
+
+
+def test_classes_that_no_training_row_has_decide_nothing(monkeypatch):
+    """A label among the certification rows, first, between or after the others, may not change what is trained."""
+    monkeypatch.setattr(_kinds, "_FEW", 20)
+    X, y = noise()
+    inside = np.ones(len(y), dtype=bool)
+    models = [
+        planned(X, codes, n_classes=count)._trained("boosting", inside)
+        for codes, count in ((y, 2), (y + 1, 3), (2 * y, 3), (y, 3))
+    ]
+    for model in models[1:]:
+        assert np.array_equal(model.values, models[0].values)
+        assert np.array_equal(model.stages, models[0].stages)
+
+
+def test_a_large_entity_is_left_out_or_tried_with_another(monkeypatch):
+    X, y = noise(600)
+    entities = np.repeat(np.arange(4), [500, 40, 40, 20])
+    for seed in range(8):
+        training = Training.planned(X, y, 2, entities, rng(seed), None)
+        few = training.some(30)
+        assert len(np.unique(few.entities)) >= 2
+        few.trial(n_folds=1, n_trees=2)
+        monkeypatch.setattr(_kinds, "_FEW", 20)
+        # A fifth of the rows are 120: entities beyond that stay, but for the first.
+        left_out = np.unique(entities[~training._kept()])
+        assert len(left_out) == 1 or np.isin(entities, left_out).sum() <= 120

@@ -207,7 +207,7 @@ def test_of_many_rows_every_model_votes_and_was_trained_once(many):
     assert fitted.votes(X).n_voters == len(unseen.groups) == fitted.n_voters
 
 
-@pytest.mark.parametrize(("n", "n_folds"), [(40, 3), (80, 2), (120, 1)])
+@pytest.mark.parametrize(("n", "n_folds"), [(40, 3), (99, 3), (100, 2), (120, 2)])
 def test_the_fewer_rows_the_more_of_them_are_voted_on(n, n_folds, monkeypatch):
     monkeypatch.setattr(_race, "_ENOUGH", 100)
     X, y = crossed(n)

@@ -14,7 +14,7 @@ from certivote.theory.predictors import PREDICTORS
 
 __all__ = ["SCHEMA_VERSION", "build", "parse"]
 
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 
 _LONGEST = 1 << 28
 """Characters of the longest text that is read: a certificate of a million voters has fewer."""

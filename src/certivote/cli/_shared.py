@@ -49,17 +49,21 @@ __all__ = [
 ]
 
 
-def _number_or(kind: Callable[[str], Any], *names: str) -> Callable[[str], Any]:
-    """A parser for an option that is a number or one of some names."""
+def _number_or(kind: Callable[[str], Any], *names: str, least: float = -math.inf) -> Callable[[str], Any]:
+    """A parser for an option that is a number, at least so large, or one of some names."""
 
     def parse(text: Any) -> Any:
         if text in names or not isinstance(text, str):
             return text
         try:
-            return kind(text)
+            number = kind(text)
         except ValueError:
+            number = None
+        if number is None or not number >= least:
             wanted = "a whole number" if kind is int else "a number"
-            raise typer.BadParameter(f"{text!r} is neither {' nor '.join(names)} nor {wanted}.") from None
+            wanted += f" from {least} on" if math.isfinite(least) else ""
+            raise typer.BadParameter(f"{text!r} is neither {' nor '.join(names)} nor {wanted}.")
+        return number
 
     return parse
 
@@ -110,7 +114,7 @@ def _prior_option(automatic: str) -> Any:
 def _split_option(*names: str, automatic: str = "") -> Any:
     names = (*names, "single", "cross")
     return typer.Option(
-        parser=_number_or(int, *names),
+        parser=_number_or(int, *names, least=2),
         metavar="|".join([*names, "FOLDS"]),
         help="single: train the voters on one part of the rows and certify on the other. cross: both ways round. A "
         f"number of folds: certify on each fold, with voters trained on the others.{automatic}",

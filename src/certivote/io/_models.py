@@ -119,7 +119,7 @@ def read_model(path: str | os.PathLike[str], trusted: Sequence[str] = ()) -> Sto
 def _understood(archive: Archive, brought: Sequence[Any], path: Path) -> StoredModel:
     try:
         certificate = Certificate.from_json(archive.certificate)
-        reader = PlainReader(archive.arrays, brought, archive.version < FORMAT_VERSION)
+        reader = PlainReader(archive.arrays, brought, archive.version < FORMAT_VERSION, archive.most)
         model = _model(archive.model, reader, certificate)
         _check(model)
         _check_votes(model, archive)

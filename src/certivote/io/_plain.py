@@ -106,11 +106,18 @@ class PlainReader:
     """Turns plain data back. Every value must be of the type that its place asks for; a ValueError says where not.
 
     Nothing is fitted, and of what the file names only classes in the closed lists above are made. Of data of the
-    earlier version, some classes have other fields.
+    earlier version, some classes have other fields. ``most`` is how many bytes trees may take when they vote, which is
+    far more than in a file.
     """
 
-    def __init__(self, arrays: Sequence[NDArray[Any]], brought: Sequence[Any], earlier: bool = False):
-        self._arrays, self._brought = dict(enumerate(arrays)), brought
+    def __init__(
+        self,
+        arrays: Sequence[NDArray[Any]],
+        brought: Sequence[Any],
+        earlier: bool = False,
+        most: float = math.inf,
+    ):
+        self._arrays, self._brought, self._most, self._taken = dict(enumerate(arrays)), brought, most, 0
         self._earlier = EARLIER if earlier else {}
 
     def parameter(self, node: Any, depth: int = 0) -> Any:
@@ -198,6 +205,9 @@ class PlainReader:
             raise ValueError(f"{kind.__name__} has other fields than {', '.join(stored)}")
         hints = _hints(kind)
         made = kind(**{name: self.fitted(values[name], hints[name], depth + 1) for name in stored})
+        self._taken += getattr(made, "memory", 0)
+        if self._taken > self._most:
+            raise ValueError(f"its trees would take more than the {self._most:,} bytes that its size warrants")
         return made.current() if kind is not names[node["kind"]] else made
 
     def _any_voters(self, node: Any, depth: int) -> Any:

@@ -185,11 +185,14 @@ def _record(plan: Plan, part: PreparedPart, classes: NDArray[Any], learned: _Lea
     """The record of the attempt that is kept."""
     evidence, vote = attempt.evidence, attempt.vote
     n, entities = part.votes.n_rows, attempt.counted.count()
+    # Bounds to compare with: of several parts the vote with the smallest bound is deployed, so these too hold together.
     central = part.hyper_priors[0].beta
     prior_vote = fixed_point(np.log(central / central.sum()))
     prior_wrong = mistakes(part.votes.masses(prior_vote), part.labels, plan.loss)
-    prior_errors, prior_losses, prior_bound = fixed_bound(prior_wrong, plan.delta / plan.n_candidates, part.entities)
-    majority = certified_majority(part.training_labels, part.labels, len(classes), plan.delta, part.entities)
+    prior_errors, prior_losses, prior_bound = fixed_bound(prior_wrong, plan.of_part(plan.delta), part.entities)
+    majority = certified_majority(
+        part.training_labels, part.labels, len(classes), plan.delta / plan.n_parts, part.entities
+    )
     return PartRecord(
         n=n,
         entities=entities,

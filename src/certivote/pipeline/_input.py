@@ -37,6 +37,13 @@ def _validated(owner: Any, *data: Any, **checks: Any) -> Any:
         return validate_data(owner, *data, **checks)
     except OverflowError as error:
         raise ValueError("X holds a whole number that is too large for a float.") from error
+    except ValueError as error:
+        if not str(error).startswith("could not convert string to float"):
+            raise
+        raise ValueError(
+            f"{error}. Texts in X are read as numbers only; for columns of categories, set "
+            "voters=Preprocessed(ColumnEncoder(fill=True)), both of certivote.voters."
+        ) from error
 
 
 def _stays_frame(voters: VoterSet, X: Any) -> bool:

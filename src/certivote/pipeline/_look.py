@@ -22,45 +22,56 @@ from certivote.theory.entities import Entities
 from certivote.theory.risks import Loss, mistakes
 from certivote.voters import VoterSet
 
-__all__ = ["FIRST", "FOLDED_BELOW", "Look", "look_at_first"]
+__all__ = ["FOLDED_BELOW", "Look", "look_at_first", "n_first"]
 
-FIRST = 0.2
-"""Share of the rows that is looked at."""
+_FIRST, _FOLDED_FIRST = 0.2, 0.1
+"""Share of the rows that is looked at; and where there may be folds, which these rows are no part of."""
 FOLDED_BELOW = 10_000
 """Rows from which on there are no folds: they would gain little for their time."""
 _SHARES = (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8)
 """Not below one half: what few rows do not show, such as rare kinds of rows, a learning curve does not foresee."""
-_FOLDS = (2, 3, 4)
-_MARGIN, _FOLDED_MARGIN = 0.02, 0.01
+_FOLDS = (2, 3)
+_MARGIN, _FOLDED_MARGIN = 0.02, 0.005
 """Share of the bound that a larger training part, or one more fold, must promise to save."""
 _SPREAD = 0.2
 """Deviation of the exponent with which errors fall as rows are added from its usual value."""
-_FEWEST = 20
-"""Rows of half a pilot below which it could tell nothing."""
+_FEWEST, _MOST = 40, 0.3
+"""First rows below which they could tell nothing, and the share of all that they may be for that."""
 _RARE = 1e-9
 """Probability of counts that are left out of an expectation."""
 
 
+def n_first(n: int, folds: bool) -> int:
+    """Of so many rows, how many are looked at.
+
+    Examples
+    --------
+    >>> n_first(1000, folds=False), n_first(1000, folds=True), n_first(200, folds=True)
+    (200, 100, 40)
+    """
+    return max(round(_FOLDED_FIRST * n), min(_FEWEST, round(_MOST * n))) if folds else round(_FIRST * n)
+
+
 @dataclass(frozen=True)
 class Look:
-    """What the first rows suggest.
+    """How the rows shall be divided, and why, if the first rows suggest it.
 
     Attributes
     ----------
     split : "single" or int
-        One training and one certification part, or a number of folds.
+        One training and one certification part, or a number of folds; if nothing was looked at, any division.
     share : float
         The share of the rows that trains the voters of the only part; without meaning for folds.
     first : int
         With folds, how many of the first rows train the voters of all parts.
     reason : str
-        Why, in words.
+        In words.
     """
 
     split: Split | int
     share: float
-    first: int
-    reason: str
+    first: int = 0
+    reason: str = ""
 
 
 def look_at_first(
@@ -77,47 +88,53 @@ def look_at_first(
 ) -> Look:
     """The division that promises the smallest bound by the learning curve of the first rows.
 
-    The pilot's voters are fitted on the first 20 % of the rows, and on halves of them. Their errors on rows that they
-    have not seen give a power law. The exponent is shrunk to a usual one, the more the fewer errors there are: rare
-    errors are mostly of lack of rows and fall fast, frequent ones are mostly noise and do not. For each division, the
-    law gives the expected Clopper-Pearson limit of the vote, or of the best of several votes, each at its part of
-    delta. The least share whose limit is within 2 % of the smallest is taken; or two folds, or three, if that saves 2 %
-    more. Where rows belong to entities, ``shuffled`` are these, and all of it is said of entities.
+    The pilot's voters are fitted on the first 20 % of the rows, and on halves of them; where folds may be the answer,
+    on the first 10 %, or 40 rows if that is more: folds have to do without these. Their errors on rows that they have
+    not seen give a power law. The exponent is shrunk to a usual one, the more the fewer errors there are: rare errors
+    are mostly of lack of rows and fall fast, frequent ones are mostly noise and do not. For each division, the law
+    gives the expected Clopper-Pearson limit of the vote, or of the best of several votes, each at its part of delta.
+    The least share whose limit is within 2 % of the smallest is taken; or two folds, or three, if each step saves
+    another half per cent. Where rows belong to entities, ``shuffled`` are these, and all of it is said of entities.
     """
     n, what = len(shuffled), "rows" if units.entities is None else "entities"
-    first = shuffled[: round(FIRST * n)]
+    first = shuffled[: n_first(n, folds)]
     codes = np.searchsorted(classes, y)
-    if len(first) < 2 * _FEWEST or len(np.unique(codes[units.rows_of(first)])) < 2:
+    if len(first) < _FEWEST or len(np.unique(codes[units.rows_of(first)])) < 2:
         few = f"half of the {what} train the voters: {n:,} {what} are too few for a learning curve"
-        return Look("single", 0.5, 0, few)
-    late = _mistakes(pilot, X, y, classes, first, units, loss, rng)
+        return Look("single", 0.5, reason=few)
     early = np.zeros(len(first))
-    for half in np.array_split(rng.permutation(len(first)), 2):
-        early[half] = _mistakes(pilot, X, y, classes, first[half], units, loss, rng)
-    law = _power_law(early, late)
+    try:
+        late = _mistakes(pilot, X, y, classes, first, units, loss, rng)
+        for half in np.array_split(rng.permutation(len(first)), 2):
+            early[half] = _mistakes(pilot, X, y, classes, first[half], units, loss, rng)
+    except ValueError:
+        # Such as preprocessing that needs more rows. What is wrong with all rows too, fitting will say.
+        no = f"half of the {what} train the voters: on some of the first {len(first):,} {what} they cannot be fitted"
+        return Look("single", 0.5, reason=no)
+    seen = len(first) / n
+    law = _power_law(early, late, seen)
     limits = [_expected_limit(law(share), n - round(share * n), 1, delta) for share in _SHARES]
     place = int(np.argmax(np.array(limits) <= (1.0 + _MARGIN) * min(limits)))
     share, number, promised = _SHARES[place], 1, limits[place]
     for k in _FOLDS if folds else ():
-        limit = _expected_limit(law(1.0 - (1.0 - FIRST) / k), (n - len(first)) // k, k, delta)
+        limit = _expected_limit(law(1.0 - (1.0 - seen) / k), (n - len(first)) // k, k, delta)
         if limit < (1.0 - _FOLDED_MARGIN) * promised:
             number, promised = k, limit
-    tried = (
-        f"on the first {len(first):,} {what}, voters err on {late.mean():.2%} of those they have not seen, on half as "
-        f"many on {early.mean():.2%}"
-    )
+    tried = f"on the first {len(first):,} {what}"
+    found = f"voters err on {late.mean():.2%} of those they have not seen, on half as many on {early.mean():.2%}"
     if number == 1:
-        return Look("single", share, 0, f"{share:.0%} of the {what} train the voters: {tried}")
-    return Look(number, 0.5, len(first), f"{number} votes, each certified on a fold of the other {what}: {tried}")
+        return Look("single", share, reason=f"{share:.0%} of the {what} train the voters: {tried}, {found}")
+    reason = f"{number} votes, each certified on a fold of its own: {tried}, which are in no fold, {found}"
+    return Look(number, 0.5, len(first), reason)
 
 
-def _power_law(early: NDArray[Any], late: NDArray[Any]) -> Callable[[float], float]:
-    """The error that a share of the rows promises, from the errors on the first rows and on halves of them."""
+def _power_law(early: NDArray[Any], late: NDArray[Any], seen: float) -> Callable[[float], float]:
+    """The error that a share of the rows promises, from the errors on the share seen first and on halves of it."""
     few, many = early.sum() + 0.5, late.sum() + 0.5
     usual = min(max(0.1 * (-math.log(many / len(late)) - 1.0), 0.0), 0.8)
     noise = (np.abs(early - late).sum() + 1.0) / (few * many) / math.log(2.0) ** 2
     decay = (math.log2(few / many) / noise + usual / _SPREAD**2) / (1.0 / noise + 1.0 / _SPREAD**2)
-    return lambda share: float(min(many / len(late) * (share / FIRST) ** -decay, 1.0))
+    return lambda share: float(min(many / len(late) * (share / seen) ** -decay, 1.0))
 
 
 def _expected_limit(error: float, n: int, votes: int, delta: float) -> float:

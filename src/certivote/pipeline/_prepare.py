@@ -20,7 +20,7 @@ from certivote.pipeline._hyper_priors import (
     informed_hyper_prior,
 )
 from certivote.pipeline._input import check_labelled
-from certivote.pipeline._look import FOLDED_BELOW, look_at_first
+from certivote.pipeline._look import FOLDED_BELOW, Look, look_at_first
 from certivote.pipeline._plan import Plan
 from certivote.pipeline._probe import probe_rows
 from certivote.pipeline._progress import Stage
@@ -144,7 +144,7 @@ def prepare(
         Shows progress.
     """
     stage = stage or Stage()
-    voters, split = plan.voters, plan.split
+    voters = plan.voters
     owner, given, names = BaseEstimator() if owner is None else owner, y, tuple(map(str, getattr(X, "columns", ())))
     X, y = check_labelled(owner, voters, X, y)
     classes = np.unique(np.concatenate([y, np.asarray(voters.known_classes(), dtype=y.dtype)]))
@@ -154,21 +154,16 @@ def prepare(
     entropy = entropy_of(plan.random_state)
     seeds = Seeds(entropy)
     shuffled = units.arranged(len(y), np.random.default_rng(seeds.split))
-    look = None
+    look = Look("single" if plan.split == "auto" else plan.split, plan.train_share or 0.5)
     # With cross and given folds, the rows that a pilot looks at are certified too: nothing may be decided by them.
-    pilot = voters.pilot(len(y)) if plan.train_share is None and split in ("auto", "single") else None
+    pilot = voters.pilot(len(y)) if plan.train_share is None and plan.split in ("auto", "single") else None
     if pilot is not None:
         stage.begin("looking at the learning curve")
-        rng, folds = np.random.default_rng(seeds.pilot), split == "auto" and _may_fold(plan, units, len(y))
+        rng, folds = np.random.default_rng(seeds.pilot), plan.split == "auto" and _may_fold(plan, units, len(y))
         look = look_at_first(pilot, X, y, classes, shuffled, plan.loss, plan.delta, rng, units, folds)
-    share, first = plan.train_share or 0.5, 0
-    if split == "auto":
-        split = "single"
-    if look is not None:
-        split, share, first = look.split, look.share, look.first
     divided = tuple(
         PartRows(units.rows_of(part.train), units.rows_of(part.certify))
-        for part in split_rows(shuffled, split, share, first)
+        for part in split_rows(shuffled, look.split, look.share, look.first)
     )
     for message in _worries(voters, classes, X, y, divided):
         warnings.warn(message, UserWarning, stacklevel=5)
@@ -212,10 +207,10 @@ def prepare(
     return Prepared(
         classes=classes,
         parts=tuple(parts),
-        provisos=_provisos(voters, split),
+        provisos=_provisos(voters, look.split),
         hyper_prior=hyper_prior_words(plan.prior),
-        split=split,
-        choices=() if look is None else (look.reason,),
+        split=look.split,
+        choices=(look.reason,) if look.reason else (),
         entropy=entropy,
         table=table,
         units=units,

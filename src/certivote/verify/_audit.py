@@ -44,6 +44,9 @@ class AuditedVoters(Protocol):
     def votes(self, X: Any) -> Any:
         """Their votes on some rows, as :class:`certivote.verify._simulation.AuditedVotes`."""
 
+    def only(self, voters: NDArray[np.intp]) -> tuple[Any, NDArray[np.intp]]:
+        """Some of them, as a slim model has them, and their numbers."""
+
 
 class AuditedModel(Protocol):
     """A fitted classifier as the auditor sees it: by its public names only."""

@@ -13,21 +13,20 @@ from certivote.verify._check import Check
 
 __all__ = ["check_choices", "is_folded", "is_train_share", "looks_first", "may_fold", "n_first"]
 
-_FIRST, _EARLIER_FIRST = 0.2, 0.3
-"""Share of the rows that is looked at, and the share that earlier versions looked at."""
-_FOLDS = ("2", "3", "4")
+_FIRST, _FOLDED_FIRST, _EARLIER_FIRST = 0.2, 0.1, 0.3
+"""Share of the rows that is looked at; where there may be folds; and the share that earlier versions looked at."""
+_FOLDS = ("2", "3")
 _FOLDED_BELOW = 10_000
 """Rows from which on folds are not chosen."""
-_FEWEST = 40
-"""First rows below which nothing is decided by them."""
+_FEWEST, _MOST = 40, 0.3
+"""First rows below which nothing is decided by them, and the share of all that they may be for that."""
 
 _COUNT = r"[1-9][0-9,]{0,15}"
+_RATE = r"[0-9]{1,3}\.[0-9]{2}"
 _SHARES = "(?P<share>50|55|60|65|70|75|80)% of the (?P<what>rows|entities) train the voters: "
-_ERRORS = (
-    rf"on the first (?P<first>{_COUNT}) (?P=what), voters err on [0-9]+\.[0-9]{{2}}% of those they have not seen, on "
-    r"half as many on [0-9]+\.[0-9]{2}%"
-)
-_SHARE = re.compile(_SHARES + _ERRORS)
+_FIRST_ROWS = rf"on the first (?P<first>{_COUNT}) (?P=what), "
+_ERRORS = rf"voters err on (?P<late>{_RATE})% of those they have not seen, on half as many on (?P<early>{_RATE})%"
+_SHARE = re.compile(_SHARES + _FIRST_ROWS + _ERRORS)
 _EARLIER = re.compile(
     rf"{_SHARES}a forest on the first (?P<first>{_COUNT}) (?P=what) errs on [0-9]+\.[0-9]{{2}}% of those it has not "
     r"seen, on half as many [0-9]+\.[0-9]{2}%"
@@ -36,12 +35,19 @@ _FEW = re.compile(
     rf"half of the (?P<what>rows|entities) train the voters: (?P<all>{_COUNT}) (?P=what) are too few for a learning "
     "curve"
 )
-_FOLDED = re.compile(rf"(?P<folds>[234]) votes, each certified on a fold of the other (?P<what>rows): {_ERRORS}")
+_UNFITTED = re.compile(
+    rf"half of the (?P<what>rows|entities) train the voters: on some of the first (?P<first>{_COUNT}) (?P=what) they "
+    "cannot be fitted"
+)
+_FOLDED = re.compile(
+    rf"(?P<folds>[23]) votes, each certified on a fold of its own: on the first (?P<first>{_COUNT}) (?P<what>rows), "
+    rf"which are in no fold, {_ERRORS}"
+)
 
 
 def n_first(total: int) -> int:
-    """Of so many rows, how many are looked at."""
-    return round(_FIRST * total)
+    """Of so many rows, how many are looked at where there may be folds."""
+    return max(round(_FOLDED_FIRST * total), min(_FEWEST, round(_MOST * total)))
 
 
 def looks_first(parameters: dict[str, Any]) -> bool:
@@ -51,17 +57,19 @@ def looks_first(parameters: dict[str, Any]) -> bool:
 
 
 def may_fold(c: Certificate, parameters: dict[str, Any]) -> bool:
-    """Whether the first rows may have decided for folds of the others."""
-    n_rows = c.provenance.n_rows
+    """Whether the first rows may have decided for the folds of a record."""
+    return _looks_for_folds(c, parameters) and n_first(c.provenance.n_rows) >= _FEWEST and c.split in _FOLDS
+
+
+def _looks_for_folds(c: Certificate, parameters: dict[str, Any]) -> bool:
+    """Whether it was left to the first rows if the others shall be folds."""
     return (
         looks_first(parameters)
         and parameters["split"] == "auto"
-        and n_rows < _FOLDED_BELOW
-        and n_first(n_rows) >= _FEWEST
+        and c.provenance.n_rows < _FOLDED_BELOW
         and not (c.groups or c.order)
         and len(c.promises) <= 1
         and parameters["promises"] == []
-        and c.split in _FOLDS
     )
 
 
@@ -80,26 +88,27 @@ def check_choices(c: Certificate, parameters: dict[str, Any] | None) -> Check:
     if folded:
         right = right and _is_folds(c, text)
     else:
-        right = right and c.split == "single" and is_train_share(c, text)
+        look = parameters is not None and _looks_for_folds(c, parameters)
+        right = right and c.split == "single" and is_train_share(c, text, folds=look)
         # Before folds could be chosen, the first rows were others.
         right = right and (parameters is None or parameters["split"] != "auto" or not _EARLIER.fullmatch(text))
     n_rows, train = c.provenance.n_rows, c.deployed_part.training_rows
     return Check("choices", right, f"{text!r}, and {train:,} of {n_rows:,} rows train the voters")
 
 
-def is_train_share(c: Certificate, text: str, entities: int | None = None) -> bool:
+def is_train_share(c: Certificate, text: str, entities: int | None = None, folds: bool = False) -> bool:
     """Whether a text gives the share of rows, or entities, that trains the voters, and the part has the others.
 
-    ``entities`` is how many there are in all, if that is known.
+    ``entities`` is how many there are in all, if that is known; ``folds``, whether there might have been some.
     """
-    few, earlier = _FEW.fullmatch(text), _EARLIER.fullmatch(text)
-    found, n_rows = few or earlier or _SHARE.fullmatch(text), c.provenance.n_rows
+    few, unfitted, earlier = _FEW.fullmatch(text), _UNFITTED.fullmatch(text), _EARLIER.fullmatch(text)
+    found, n_rows = few or unfitted or earlier or _SHARE.fullmatch(text), c.provenance.n_rows
     if found is None or found["what"] != ("entities" if c.groups else "rows"):
         return False
     number = _number(found["all" if few else "first"])
-    if number is None or number > n_rows:
+    if number is None or number > n_rows or not _are_rates(found, number):
         return False
-    part, percent = _EARLIER_FIRST if earlier else _FIRST, 50 if few else int(found["share"])
+    part, percent = _EARLIER_FIRST if earlier else _FIRST, 50 if few or unfitted else int(found["share"])
     totals = [n_rows]
     if entities is not None:
         totals = [entities]
@@ -107,7 +116,7 @@ def is_train_share(c: Certificate, text: str, entities: int | None = None) -> bo
         near = round(number / part)
         totals = [number] if few else list(range(max(near - 5, 1), near + 6))
     return any(
-        number == (total if few else round(part * total))
+        number == (total if few else n_first(total) if folds else round(part * total))
         and c.deployed_part.size == total - round(percent / 100 * total)
         for total in totals
     )
@@ -115,8 +124,23 @@ def is_train_share(c: Certificate, text: str, entities: int | None = None) -> bo
 
 def _is_folds(c: Certificate, text: str) -> bool:
     """Whether a text says that the first rows decided for the folds of the record."""
-    found = _FOLDED.fullmatch(text)
-    return found is not None and found["folds"] == c.split and _number(found["first"]) == n_first(c.provenance.n_rows)
+    found, first = _FOLDED.fullmatch(text), n_first(c.provenance.n_rows)
+    if found is None or found["folds"] != c.split or _number(found["first"]) != first:
+        return False
+    return _are_rates(found, first)
+
+
+def _are_rates(found: re.Match[str], n: int) -> bool:
+    """Whether rates of error, if the text has some, are of so many rows; those of entities are means of rates."""
+    said = [found[name] for name in ("late", "early") if name in found.re.groupindex]
+    if found["what"] == "entities":
+        return all(float(rate) <= 100.0 for rate in said)
+    return all(any(f"{k / n:.2%}" == f"{rate}%" for k in _near(float(rate) / 100 * n, n)) for rate in said)
+
+
+def _near(number: float, most: int) -> range:
+    """Whole numbers not far from this one."""
+    return range(max(round(number) - 1, 0), min(round(number) + 1, most) + 1)
 
 
 def _number(said: str) -> int | None:

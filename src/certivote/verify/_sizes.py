@@ -95,7 +95,9 @@ def _part(c: Certificate, part: PartRecord, where: str) -> Iterator[Check]:
     counts = f"{part.duplicates:,} of {part.n:,}, and {part.duplicates_of_training_rows:,} of training rows"
     yield Check(f"{where}duplicates", right, counts)
     losses = part.holdout_losses
-    level = c.delta / (len(c.candidates) + 1 if c.candidates else 1)
+    # Bounds to compare with: those of several parts have not always held together.
+    shared = c.delta / (len(c.parts) if c.made_in_schema >= 8 else 1)
+    level = shared / (len(c.candidates) + 1 if c.candidates else 1)
     right = is_fixed_bound(part.holdout_errors, part.n, losses, part.entities, level, part.holdout_bound)
     fixed = method_of(c).predictor in (FIXED, GIVEN)
     right = right and (not fixed or (part.holdout_errors, losses) == (part.errors, part.losses))
@@ -103,7 +105,7 @@ def _part(c: Certificate, part: PartRecord, where: str) -> Iterator[Check]:
     if method_of(c).predictor == RANDOM:
         yield _simulated(c, part, where)
     if c.made_in_schema >= 5:
-        delta = c.delta if part.training_rows and not is_given(c) else c.delta / len(c.classes)
+        delta = shared if part.training_rows and not is_given(c) else shared / len(c.classes)
         errors, losses = part.majority_errors, part.majority_losses
         right = part.majority_class in c.classes
         right = right and is_fixed_bound(errors, part.n, losses, part.entities, delta, part.majority_bound)

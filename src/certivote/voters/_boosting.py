@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certivote.voters._leaf_tables import MOST_LEAVES, LeafTables
-from certivote.voters._trees import Trees
+from certivote.voters._trees import FEW, Trees
 
 __all__ = ["Boosting", "fit_boosting"]
 
@@ -17,10 +17,10 @@ Array = NDArray[np.float64]
 
 _CHUNK = 1 << 13
 """Rows whose places are in memory at a time."""
-_FEW = 64
-"""Rows up to which all trees are walked side by side: so few that they are not worth a table."""
 _CELLS = 1 << 20
 """Rows times trees that are in memory at a time where trees are walked."""
+_MOST_EDGES = 1 << 16
+"""Thresholds of one column: places among them are whole numbers in single precision."""
 _MOST_TREES = 1 << 20
 """Trees that a file may hold, of which a row takes memory for all at once: many times those that are trained."""
 _BINS = 255
@@ -141,6 +141,8 @@ class Boosting:
         starts, n_scores = self.edge_starts, len(self.baseline)
         if starts.shape != (width + 1,) or starts[0] != 0 or np.any(np.diff(starts) < 0):
             raise ValueError("boosting asks for columns that there are not")
+        if np.diff(starts).max(initial=0) > _MOST_EDGES:
+            raise ValueError("boosting has more thresholds in a column than boosting finds")
         if self.edges.shape != (starts[-1],) or np.any(np.isnan(self.edges)) or not self._ascending():
             raise ValueError("the thresholds of boosting do not divide")
         self.trees.check(width)
@@ -193,7 +195,7 @@ class Boosting:
     def _leaf_values(self, X: Array) -> Iterator[tuple[slice, Array]]:
         """Some rows, and what each tree adds to their scores, of shape (n_rows, n_trees), until all had their turn."""
         limits = np.diff(self.edge_starts)
-        if len(X) > _FEW and LeafTables.suit(self.trees, limits):
+        if len(X) > FEW and LeafTables.suit(self.trees, limits):
             tables = LeafTables(self.trees, self.values, limits, len(X), bool(np.isnan(X).any()))
             for start in range(0, len(X), _CHUNK):
                 for rows, values in tables.leaf_values(self._places(X[start : start + _CHUNK])):
@@ -203,7 +205,7 @@ class Boosting:
         step = max(_CELLS // self.trees.n_trees, 1)
         for start in range(0, len(X), step):
             rows = slice(start, start + step)
-            if len(X) <= _FEW:
+            if len(X) <= FEW:
                 yield rows, values[self.trees.reached(X[rows], thresholds)]
                 continue
             places = self._places(X[rows]).T.astype(np.float32)  # in which whole numbers are exact

@@ -90,6 +90,11 @@ def single_precision(X: Any) -> Any:
     if sparse.issparse(rows):
         # Compiled trees take no longer numbers, which some versions of scipy give to few columns too.
         rows.indices, rows.indptr = rows.indices.astype(np.int32), rows.indptr.astype(np.int32)
+        if np.isnan(rows.data).any():
+            # Compiled trees would send them to the right, and walked ones where the node says.
+            raise ValueError(
+                "X is sparse and has missing values, which trees cannot use. Fill them, or give an array: X.toarray()."
+            )
     if np.isinf(rows.data if sparse.issparse(rows) else rows).any():
         raise ValueError("X contains infinity or a value too large for dtype('float32'), which trees cannot use.")
     return rows

@@ -8,11 +8,12 @@ from numpy.typing import NDArray
 
 from certivote.voters._boosting import Boosting
 from certivote.voters._forest import FittedForest
-from certivote.voters._trees import Trees
+from certivote.voters._trees import NODE_BYTES, Trees
 
 __all__ = ["EarlierBoosting", "EarlierForest"]
 
 _LEAF = -1
+_TREE_BYTES = 1_000
 Array = NDArray[np.float64]
 Nodes = NDArray[np.int32]
 
@@ -28,6 +29,11 @@ class EarlierTrees:
     left: Nodes
     right: Nodes
     missing_left: NDArray[np.bool_]
+
+    @property
+    def memory(self) -> int:
+        """Bytes that they take when they vote, and as arrays of their own before."""
+        return NODE_BYTES * self.feature.size + _TREE_BYTES * self.starts.size
 
     def current(self) -> tuple[Trees, NDArray[np.intp]]:
         """The trees, and the numbers of their leaves among the nodes here; a ValueError if these are no trees."""

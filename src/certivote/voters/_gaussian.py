@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular
 
 from certivote.voters._encoding import Encoding
+from certivote.voters._machines import check_classes
 
 __all__ = ["Gaussian", "fit_gaussian"]
 
@@ -42,10 +43,8 @@ class Gaussian:
     def check(self, width: int, n_classes: int, n_stages: int) -> None:
         """Raise a ValueError unless it can vote on rows of so many columns, for so many classes."""
         self.encoding.check(width)
+        check_classes(self.classes, n_classes, n_stages)
         own, wide = len(self.classes), self.encoding.width
-        known = self.classes.ndim == 1 and own >= 2 and self.classes[0] >= 0 and self.classes[-1] < n_classes
-        if not known or np.any(np.diff(self.classes) < 1) or n_stages != 1:
-            raise ValueError("a model votes for a class that there is not")
         if self.means.shape != (own, wide) or self.whiteners.shape != (own, wide, wide) or self.offsets.shape != (own,):
             raise ValueError("normal distributions are of another width")
 

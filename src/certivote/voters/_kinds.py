@@ -100,7 +100,8 @@ class Training:
 
     def some(self, n_rows: int) -> "Training":
         """About so many of the rows, with all of their entities."""
-        last = np.sort(self.places)[min(n_rows, len(self.y)) - 1]
+        # Two entities at least: one is left out.
+        last = max(np.sort(self.places)[min(n_rows, len(self.y)) - 1], 1)
         chosen = np.flatnonzero(self.places <= last)
         whose = None
         if self.entities is not None:
@@ -171,8 +172,9 @@ class Training:
 
     def _kept(self) -> NDArray[np.bool_]:
         """All rows but those of some entities."""
-        count = int(self.places.max()) + 1
-        return self.places >= max(round(min(_LEFT_OUT, _MOST_LEFT_OUT / len(self.y)) * count), 1)
+        wanted = round(min(_LEFT_OUT * len(self.y), _MOST_LEFT_OUT))
+        left_out = np.searchsorted(np.cumsum(np.bincount(self.places)), wanted, side="right")
+        return self.places >= max(int(left_out), 1)
 
     def _answers(self, kind: str, inside: NDArray[np.bool_]) -> NDArray[np.int32]:
         """Of a model that is trained on some rows, on the others."""
@@ -219,7 +221,8 @@ class Training:
         # Boosting has no bins for a column without values; one that is constant is never asked.
         empty = np.isnan(rows).all(axis=0)
         rows = np.where(empty, 0.0, rows) if empty.any() else rows
-        pace = "long" if self.is_long and self.n_classes == 2 else "quick"
+        # By the classes of the training rows: a label among the certification rows may decide nothing.
+        pace = "long" if self.is_long and len(np.unique(self.y)) == 2 else "quick"
         whose = None if self.entities is None else self.entities[inside]
         return _fit(kind, rows, labels, whose, self._seed(kind), pace)
 
@@ -249,7 +252,7 @@ def _fit(kind: str, X: Array, y: Codes, entities: Codes | None, seed: int, pace:
 def _boosting(X: Array, y: Codes, weights: Array | None, seed: int, rate: float, stages: tuple[int, ...]) -> Model:
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    rare = bool(np.bincount(y).min() < _RARE * len(y))
+    rare = bool(np.unique(y, return_counts=True)[1].min() < _RARE * len(y))
     model = HistGradientBoostingClassifier(
         learning_rate=rate,
         max_iter=max(stages),

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from certivote.voters._encoding import Encoding
 
-__all__ = ["Always", "KernelPairs", "KernelScores", "Linear", "gaussian_kernel"]
+__all__ = ["Always", "KernelPairs", "KernelScores", "Linear", "check_classes", "gaussian_kernel"]
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -63,7 +63,7 @@ class Linear:
 
     def check(self, width: int, n_classes: int, n_stages: int) -> None:
         self.encoding.check(width)
-        n_scores = _check_classes(self.classes, n_classes, n_stages)
+        n_scores = check_classes(self.classes, n_classes, n_stages)
         if self.coefficients.shape != (self.encoding.width, n_scores) or self.intercepts.shape != (n_scores,):
             raise ValueError("a linear model has another number of coefficients")
 
@@ -84,7 +84,7 @@ class KernelScores:
 
     def check(self, width: int, n_classes: int, n_stages: int) -> None:
         _check_kernel(self.encoding, self.points, self.gamma, width)
-        _check_classes(self.classes, n_classes, n_stages)
+        check_classes(self.classes, n_classes, n_stages)
         if self.coefficients.shape != (len(self.points), len(self.classes)):
             raise ValueError("a kernel machine has another number of coefficients")
 
@@ -142,7 +142,7 @@ class KernelPairs:
 
     def check(self, width: int, n_classes: int, n_stages: int) -> None:
         _check_kernel(self.encoding, self.points, self.gamma, width)
-        _check_classes(self.classes, n_classes, n_stages)
+        check_classes(self.classes, n_classes, n_stages)
         own, count = len(self.classes), len(self.points)
         if self.coefficients.shape != (own - 1, count) or self.intercepts.shape != (own * (own - 1) // 2,):
             raise ValueError("a support vector machine has another number of coefficients")
@@ -171,7 +171,7 @@ def _largest(scores: Array) -> NDArray[np.intp]:
     return scores.argmax(axis=1) if scores.shape[1] > 1 else (scores[:, 0] > 0).astype(np.intp)
 
 
-def _check_classes(classes: Codes, n_classes: int, n_stages: int) -> int:
+def check_classes(classes: Codes, n_classes: int, n_stages: int) -> int:
     """How many scores such classes need."""
     known = classes.ndim == 1 and len(classes) >= 2 and classes[0] >= 0 and classes[-1] < n_classes
     if not known or np.any(np.diff(classes) < 1) or n_stages != 1:

@@ -32,5 +32,5 @@ class KindScaler(StandardScaler):  # type: ignore[misc]  # scikit-learn has no t
         super().fit(X, y, sample_weight)
         ranges = np.ptp(X, axis=0)
         if ranges.any() and np.mean(ranges[ranges > 0] >= ranges.max() / 2) >= _ALIKE:
-            self.scale_ = np.full(self.n_features_in_, np.sqrt(self.var_.mean()))
+            self.scale_ = np.full(self.n_features_in_, np.sqrt(self.var_.mean()) or 1.0)
         return self

@@ -10,17 +10,21 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.tree import DecisionTreeClassifier
 
-__all__ = ["Trees"]
+__all__ = ["FEW", "NODE_BYTES", "Trees"]
 
 _LEAF = -1
 _KEPT = 1 << 14
 """Trees that are kept as objects of the library, which take a thousand bytes each beyond their nodes."""
 _CELLS = 1 << 17
 """Rows times trees that are sent down side by side."""
-_FEWEST, _FEW = 12, 64
-"""Rows that go down all trees side by side, where these are compiled and where they are not."""
+_FEWEST, FEW = 12, 64
+"""Rows that go down all trees side by side, where these are compiled and where they are not, or have to be tables."""
 _SIDE_BY_SIDE = 1 << 16
 """Trees that may: they take memory for every row."""
+NODE_BYTES = 150
+"""Memory of a node where it votes: in arrays of several widths, and as one of the library."""
+_DEEPEST = 1 << 12
+"""Levels of a tree that a file may have: many times those of trees that are grown."""
 _LEVELS = 64
 """Levels that rows go down side by side; where trees are deeper, the rest of the way is taken tree by tree."""
 Nodes = NDArray[np.int32]
@@ -142,6 +146,11 @@ class Trees:
         few = Trees(self.feature[kept], self.threshold[kept[inner]], self.missing_left[kept[inner]])
         return few, kept[~inner]
 
+    @property
+    def memory(self) -> int:
+        """Bytes that they take when they vote."""
+        return NODE_BYTES * self.feature.size
+
     def check(self, width: int) -> None:
         """Raise a ValueError unless every row of so many columns reaches a leaf in finitely many steps."""
         if self.feature.ndim != 1 or not 0 < len(self.feature) < np.iinfo(np.int32).max:
@@ -155,6 +164,13 @@ class Trees:
             raise ValueError("the arrays of its trees differ in length")
         if np.any(np.isnan(self.threshold)):
             raise ValueError("a tree has no threshold")
+        level = self.starts[:-1]
+        for _ in range(_DEEPEST):
+            level = level[self.feature[level] != _LEAF]
+            level = np.concatenate([level + 1, self.right[level]])
+            if not len(level):
+                return
+        raise ValueError("a tree is deeper than trees grow")
 
     def reached(self, X: Any, thresholds: NDArray[np.float64] | None = None) -> NDArray[np.intp]:
         """The places of the leaves that rows reach in all trees, of shape (n_rows, n_trees).
@@ -164,7 +180,7 @@ class Trees:
         """
         self._check_width(X)
         nodes = np.empty((X.shape[0], self.n_trees), dtype=np.intp, order="F")
-        if X.shape[0] > _FEW and self._compiled is not None:
+        if X.shape[0] > FEW and self._compiled is not None:
             for tree in range(self.n_trees):
                 nodes[:, tree] = self.reached_in(tree, X)
             return nodes
@@ -180,7 +196,7 @@ class Trees:
         """Whether so few rows are best sent down all trees side by side; at first some more, with no tree compiled."""
         if self.n_trees > _SIDE_BY_SIDE:
             return False
-        if n_rows <= _FEW and "_compiled" not in vars(self):
+        if n_rows <= FEW and "_compiled" not in vars(self):
             _ = self._compiled  # from the second time on compiling pays
             return True
         return n_rows <= _FEWEST
