@@ -137,6 +137,7 @@ def test_a_damaged_provenance_is_refused_with_a_reason(change, message):
         (lambda record: record["parts"][0].update(majority_bound=1.1), r"parts\[0\].majority_bound is 1.1"),
         (lambda record: record["parts"][0].update(majority_errors=-1), r"parts\[0\].majority_errors is -1"),
         (lambda record: record["parts"][0].pop("majority_class"), r"parts\[0\] lacks majority_class"),
+        (lambda record: record.update(schema_version=7), "schema_version 7, and made_in_schema is 8"),
         (lambda record: record.update(schema_version=True), "schema version True"),
         (lambda record: record.update(schema_version=4.0), "schema version 4.0"),
         (lambda record: record.update(schema_version=4), "has unknown majority_bound, majority_class"),
