@@ -255,7 +255,7 @@ def mixed_cases():
     for setting, where, n, voters, runs in (
         ("mixed voters, mostly folds", ODD, 280, Mixed(), 120),
         ("mixed voters, no folds", EASY, 204, Mixed(), 60),
-        ("light mixed voters", RARE, 250, Light(), 500),
+        ("light mixed voters", RARE, 246, Light(), 500),
         ("light mixed voters, 3 folds", NOISE, 208, Light(STEEP), 400),
     ):
         yield Case(row("auto", setting, where, n), runs, fitted(where, n, voters))

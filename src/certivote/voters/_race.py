@@ -17,7 +17,7 @@ Rows = NDArray[np.intp]
 
 _ROWS, _TREES = 4_500, 34
 """Training rows on which the kinds are tried where there are many, and trees of a forest in that trial."""
-_ENOUGH = 3_000
+_ENOUGH = 2_000
 """Rows of which two thirds are enough to try the kinds on."""
 _CAUTION = 20.0
 """How much a squared deviation of the weights from equal ones counts, against one of a vote from the truth."""
