@@ -129,6 +129,7 @@ def folds_of(monkeypatch, k):
         return 1e-3 if votes == k else limit(error, n, votes, delta)
 
     monkeypatch.setattr(_look, "_expected_limit", expected)
+    monkeypatch.setattr(_look, "_FEWEST_ERRORS", 0)
 
 
 @pytest.mark.parametrize("k", _FOLDS)
@@ -198,6 +199,11 @@ def test_folds_where_errors_are_many_and_one_split_where_they_are_rare(monkeypat
     many = curve(monkeypatch, 0.15, 0.2, folds=True)
     assert many.split in _FOLDS
     assert many.first == 100
+    # Few errors might turn out to be none.
+    few = curve(monkeypatch, 0.02, 0.02, folds=True)
+    assert few.split == "single"
+    monkeypatch.setattr(_look, "_FEWEST_ERRORS", 5)
+    assert curve(monkeypatch, 0.02, 0.02, folds=True).split in _FOLDS
     rare = curve(monkeypatch, 0.0, 0.0, folds=True)
     assert (rare.split, rare.first) == ("single", 0)
     assert curve(monkeypatch, 0.15, 0.2).split == "single"

@@ -280,7 +280,7 @@ def grouped_breaches():
 
     where = "patients, pure noise, 10 nearly equal rows each"
     for method, setting, m, options in (
-        ("auto", "fit without groups, parts as a look at some rows says", 100, {**FOREST, "split": "auto"}),
+        ("auto", "fit without groups, parts as a look at few rows says", 100, {**FOREST, "split": "auto"}),
         ("holdout", "fit without groups", 800, TREE),
     ):
         trial = fitting_patients(m, 10, options, with_groups=False)

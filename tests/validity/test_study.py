@@ -93,7 +93,7 @@ def test_what_auto_decides_is_in_the_plan_beside_adversaries_who_decide_by_the_c
     decided = [row for row in rows if row.part == "automatic"]
     assert {"auto", "holdout"} == {row.method for row in decided}
     for words in (
-        "parts as a look at some rows says",
+        "parts as a look at few rows says",
         "one class always",
         "mostly folds",
         "no folds",

@@ -77,7 +77,7 @@ SETTINGS = {
     **{method: (method, {}) for method in ("dis-b", "dis-r", "dis-v", "smv-exact", "smv-mc")},
     **{method: (method, {}) for method in ("fo", "so", "bin", "c-bound", "holdout")},
     "auto": ("auto", {"voters": forest}),
-    "auto in folds": ("auto", {"voters": forest, "n": 220, "noise": 1.5}),
+    "auto in folds": ("auto", {"voters": forest, "n": 220, "noise": 2.5}),
     "dis-b of three classes": ("dis-b", {"n_classes": 3, "price_list": [[4.0, 0.9]]}),
     "dis-r across": ("dis-r", {"split": "cross", "constant": "paper", "tau": 0.3}),
     "dis-v in three folds": ("dis-v", {"split": 3, "n_draws": 2, "renyi_order": [1.2, 2.0], "prior": 0.5}),

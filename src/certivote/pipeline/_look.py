@@ -33,6 +33,8 @@ _SHARES = (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8)
 _FOLDS = (2, 3)
 _MARGIN, _FOLDED_MARGIN = 0.02, 0.005
 """Share of the bound that a larger training part, or one more fold, must promise to save."""
+_FEWEST_ERRORS = 12
+"""Errors that a fold is expected to have, at least: with hardly any, as may turn out, folds would cost a third more."""
 _SPREAD = 0.2
 """Deviation of the exponent with which errors fall as rows are added from its usual value."""
 _FEWEST, _MOST = 40, 0.3
@@ -94,7 +96,8 @@ def look_at_first(
     are mostly of lack of rows and fall fast, frequent ones are mostly noise and do not. For each division, the law
     gives the expected Clopper-Pearson limit of the vote, or of the best of several votes, each at its part of delta.
     The least share whose limit is within 2 % of the smallest is taken; or two folds, or three, if each step saves
-    another half per cent. Where rows belong to entities, ``shuffled`` are these, and all of it is said of entities.
+    another half per cent and a fold is expected to have 12 errors: the law may foresee errors that never come. Where
+    rows belong to entities, ``shuffled`` are these, and all of it is said of entities.
     """
     n, what = len(shuffled), "rows" if units.entities is None else "entities"
     first = shuffled[: n_first(n, folds)]
@@ -117,8 +120,9 @@ def look_at_first(
     place = int(np.argmax(np.array(limits) <= (1.0 + _MARGIN) * min(limits)))
     share, number, promised = _SHARES[place], 1, limits[place]
     for k in _FOLDS if folds else ():
-        limit = _expected_limit(law(1.0 - (1.0 - seen) / k), (n - len(first)) // k, k, delta)
-        if limit < (1.0 - _FOLDED_MARGIN) * promised:
+        error, size = law(1.0 - (1.0 - seen) / k), (n - len(first)) // k
+        limit = _expected_limit(error, size, k, delta)
+        if error * size >= _FEWEST_ERRORS and limit < (1.0 - _FOLDED_MARGIN) * promised:
             number, promised = k, limit
     tried = f"on the first {len(first):,} {what}"
     found = f"voters err on {late.mean():.2%} of those they have not seen, on half as many on {early.mean():.2%}"
