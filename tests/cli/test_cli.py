@@ -217,7 +217,7 @@ def test_a_name_that_is_in_no_table_is_wrong_usage_and_all_names_are_listed(verb
 
 @pytest.mark.parametrize(("verb", "names"), [("fit", "auto nor single nor cross"), ("compare", "single nor cross")])
 def test_a_split_is_a_name_or_a_number_of_folds(verb, names, tmp_path):
-    for wrong in ("nonsense", "2.5", *(["auto"] if verb == "compare" else [])):
+    for wrong in ("nonsense", "2.5", "1", *(["auto"] if verb == "compare" else [])):
         result = run(verb, tmp_path / "none.csv", "--target", "y", "--split", wrong)
         assert result.exit_code == 2
         said = " ".join(result.output.replace("│", " ").split())

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["made_alike"]
+__all__ = ["ABSOLUTE", "RELATIVE", "made_alike"]
 
-_NEAR = {"rtol": 1e-7, "atol": 1e-10}
+RELATIVE, ABSOLUTE = 1e-7, 1e-10
 """How far numbers may be off: another processor may round the last digits of what is learned in another way."""
 
 
@@ -27,10 +27,10 @@ def made_alike(old: Any, new: Any) -> bool | None:
         return len(old) == len(new) and _all(map(made_alike, old, new))
     if isinstance(old, np.ndarray):
         if old.dtype.kind == "f" == new.dtype.kind:
-            return old.shape == new.shape and bool(np.allclose(old, new, **_NEAR, equal_nan=True))
+            return old.shape == new.shape and bool(np.allclose(old, new, rtol=RELATIVE, atol=ABSOLUTE, equal_nan=True))
         return bool(np.array_equal(old, new))
     if isinstance(old, float):
-        return math.isclose(old, new, rel_tol=_NEAR["rtol"], abs_tol=_NEAR["atol"])
+        return math.isclose(old, new, rel_tol=RELATIVE, abs_tol=ABSOLUTE)
     if old is None or isinstance(old, str | int | np.generic):
         return bool(old == new)
     return None

@@ -11,13 +11,11 @@ import numpy as np
 from certivote.certificate import Certificate
 from certivote.verify._audit import AuditedModel
 from certivote.verify._check import Check, trusted
-from certivote.verify._members import made_alike
+from certivote.verify._members import ABSOLUTE, RELATIVE, made_alike
 from certivote.verify._versions import other_versions
 
 __all__ = ["against_refit", "can_be_refitted"]
 
-_RELATIVE, _ABSOLUTE = 1e-7, 1e-10
-"""How far numbers may be off: another processor may round the last digits of what is learned in another way."""
 _GROUPS = {
     "voters": ("votes_digest", "n_voters"),
     "hyper-prior": ("beta", "prior_weight", "hyper_prior"),
@@ -142,9 +140,9 @@ def _differences(old: Any, new: Any, path: str = "") -> list[str]:
             return [found for i, (a, b) in pairs for found in _differences(a, b, f"{path}[{i}]")]
         return [path] if any(_differences(a, b, path) for _, (a, b) in pairs) else []
     if isinstance(old, float) and isinstance(new, float):
-        return [] if math.isclose(old, new, rel_tol=_RELATIVE, abs_tol=_ABSOLUTE) else [path]
+        return [] if math.isclose(old, new, rel_tol=RELATIVE, abs_tol=ABSOLUTE) else [path]
     return [] if old == new else [path]
 
 
 def _close_arrays(old: Any, new: Any) -> bool:
-    return old.shape == new.shape and bool(np.allclose(old, new, rtol=_RELATIVE, atol=_ABSOLUTE))
+    return old.shape == new.shape and bool(np.allclose(old, new, rtol=RELATIVE, atol=ABSOLUTE))
