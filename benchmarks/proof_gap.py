@@ -132,6 +132,7 @@ def random_certificate(rng: np.random.Generator) -> Certificate:
         assumptions=(),
         groups="",
         order="",
+        division="shuffled",
         candidates=(),
         provenance=Provenance(),
         made_in_schema=SCHEMA_VERSION,

@@ -41,6 +41,7 @@ TRIED = (
     "fit each with delta/G instead."
 )
 FOR_CLASSES = "For the bounds by class: which classes there are was known beforehand."
+SINCE_9, SINCE_9_IN_PROVENANCE = {"division"}, {"follows", "since"}
 SINCE_7 = {"promises", "together"}
 SINCE_6 = {"groups", "order", "candidates"}
 SINCE_6_IN_CLASSES = {"entities", "losses"}
@@ -69,10 +70,17 @@ def at_delta(made):
     return dataclasses.replace(made, parts=tuple(parts))
 
 
+def as_version_8(made):
+    """What the eighth schema would have written: nothing was said of how rows were divided and what came before."""
+    record = json.loads(made.to_json())
+    origin = without(record["provenance"], SINCE_9_IN_PROVENANCE)
+    made_in = {"made_in_schema": min(made.made_in_schema, 8)}
+    return {**without(record, SINCE_9), "schema_version": 8, "provenance": origin, **made_in}
+
+
 def as_version_7(made):
     """What the seventh schema would have written."""
-    record = json.loads(at_delta(made).to_json())
-    return {**record, "schema_version": 7, "made_in_schema": min(made.made_in_schema, 7)}
+    return {**as_version_8(at_delta(made)), "schema_version": 7, "made_in_schema": min(made.made_in_schema, 7)}
 
 
 def as_version_6(made):
@@ -139,12 +147,13 @@ WRITERS = {
     5: as_version_5,
     6: as_version_6,
     7: as_version_7,
+    8: as_version_8,
 }
 
 
 def as_read_from(version, made):
     """A certificate without what the schemas after this one have added."""
-    made = at_delta(made)
+    made = at_delta(made) if version < 8 else made
     if version >= 5:
         return dataclasses.replace(made, made_in_schema=version)
     parts = tuple(
@@ -181,7 +190,7 @@ def failed(read):
 
 def test_there_are_files_of_the_versions_that_were_released():
     versions = [json.loads(path.read_text())["schema_version"] for path in FILES]
-    assert sorted(versions) == [1, 3, 3, 3, 4, 5, 6, 7]
+    assert sorted(versions) == [1, 3, 3, 3, 4, 5, 6, 7, 8]
     assert {json.loads(path.read_text())["method"] for path in FILES} == {"dis-v", "dis-b", "smv-mc", "dis-r"}
 
 
@@ -192,7 +201,7 @@ def test_a_file_of_an_earlier_version_is_read_written_and_proved(path):
     version = record["schema_version"]
     assert path.stem.startswith(f"certificate_version_{version}")
     read = Certificate.from_json(text)
-    assert (read.schema_version, read.made_in_schema) == (8, version)
+    assert (read.schema_version, read.made_in_schema) == (9, version)
     assert (read.provenance == Provenance()) == (version < 5)
     assert read == as_read_from(version, read)
     assert WRITERS[version](read) == record
@@ -232,7 +241,7 @@ def test_fields_that_were_renamed_keep_what_they_hold(path):
         "by_class"
     ]
     assert record["by_class"] != []
-    assert without(read, {*OLD_NAMES, *SINCE_5, *SINCE_6, *SINCE_7, "parts", "schema_version"}) == without(
+    assert without(read, {*OLD_NAMES, *SINCE_5, *SINCE_6, *SINCE_7, *SINCE_9, "parts", "schema_version"}) == without(
         record, {*OLD_NAMES.values(), "by_class", "parts", "schema_version"}
     )
 
@@ -282,7 +291,7 @@ def test_the_third_and_the_fourth_schema_are_still_read(method, split, parameter
     record = as_version_3(made)
     assert record.keys() ^ json.loads(made.to_json()).keys() == {
         *OLD_NAMES,
-        *(set(OLD_NAMES.values()) ^ {*SINCE_5, *SINCE_6, *SINCE_7, "by_class"}),
+        *(set(OLD_NAMES.values()) ^ {*SINCE_5, *SINCE_6, *SINCE_7, *SINCE_9, "by_class"}),
     }
     read = Certificate.from_json(json.dumps(record))
     assert read == as_read_from(3, made)
@@ -304,7 +313,7 @@ def test_the_first_schema_is_still_read(method, split):
     made = certificate(method, split, prior=0.5, constant="paper")
     record = as_version_1(made)
     read = Certificate.from_json(json.dumps(record))
-    assert (read.schema_version, read.n_draws, read.price_atoms, read.price_scales, read.choices) == (8, 1, (), (), ())
+    assert (read.schema_version, read.n_draws, read.price_atoms, read.price_scales, read.choices) == (9, 1, (), (), ())
     assert read.renyi_orders == made.renyi_orders
     again = as_version_1(read)
     assert again == record
@@ -317,7 +326,7 @@ def family_of(record):
     return "family" if record["schema_version"] >= 4 else "distribution"
 
 
-@pytest.mark.parametrize("version", sorted(WRITERS.keys() - {7}))
+@pytest.mark.parametrize("version", sorted(WRITERS.keys() - {7, 8}))
 @pytest.mark.parametrize(
     ("change", "message"),
     [

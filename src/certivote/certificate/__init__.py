@@ -6,7 +6,7 @@ methods import when they are called.
 """
 
 from certivote.certificate._certificate import Certificate
-from certivote.certificate._digests import part_digest, row_keys, rows_digest
+from certivote.certificate._digests import part_digest, row_keys, row_piece, rows_digest, same_part
 from certivote.certificate._in_words import (
     confidence,
     counted,
@@ -23,6 +23,7 @@ from certivote.certificate._promises import Fixed, PromiseRecord, Statement
 from certivote.certificate._provenance import Provenance, recorded_parameters
 from certivote.certificate._used_rows import used_rows
 from certivote.certificate._values import class_place, missing_places, names_of
+from certivote.maths.tree_digest import Piece, is_tree, join_pieces
 
 __all__ = [
     "SCHEMA_VERSION",
@@ -32,6 +33,7 @@ __all__ = [
     "Fixed",
     "PartRecord",
     "Payment",
+    "Piece",
     "PromiseRecord",
     "Provenance",
     "Statement",
@@ -39,6 +41,8 @@ __all__ = [
     "confidence",
     "counted",
     "entities",
+    "is_tree",
+    "join_pieces",
     "missing_places",
     "names_of",
     "number_down",
@@ -49,6 +53,8 @@ __all__ = [
     "plain_percent",
     "recorded_parameters",
     "row_keys",
+    "row_piece",
     "rows_digest",
+    "same_part",
     "used_rows",
 ]

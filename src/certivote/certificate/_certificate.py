@@ -1,6 +1,7 @@
 """The certificate: what is promised, from which numbers, under which assumptions."""
 
 import dataclasses
+import hashlib
 import json
 import os
 from collections.abc import Sequence
@@ -79,6 +80,9 @@ class Certificate:
     groups : str
         What tells which rows belong together, the name of a column or just ``groups``; empty if every row is by itself.
         The bound is then on the error of a random row of a new entity.
+    division : {"shuffled", "by row number"}
+        How rows were divided into training and certification rows: all of them were shuffled; or each by itself, by a
+        random number that belongs to its number and the seed, wherever it lay (or by its entity).
     order : str
         What gives the rows their order in time, the name of a column or just ``order``; empty if there is none.
     candidates : tuple of Candidate
@@ -120,6 +124,7 @@ class Certificate:
     assumptions: tuple[str, ...]
     groups: str
     order: str
+    division: str
     candidates: tuple[Candidate, ...]
     provenance: Provenance
     made_in_schema: int
@@ -242,6 +247,11 @@ class Certificate:
         if place is None:
             raise ValueError(f"predictions has the label {str(label)!r}, which is none of {', '.join(self.classes)}.")
         return place
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the certificate as JSON: what later records call it by."""
+        return hashlib.sha256(self.to_json().encode()).hexdigest()
 
     def to_json(self, indent: int | None = 2) -> str:
         """The certificate as JSON; :meth:`from_json` gives back an equal one."""

@@ -8,7 +8,9 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-__all__ = ["part_digest", "row_keys", "rows_digest"]
+from certivote.maths.tree_digest import Piece, is_tree, join_pieces, make_piece
+
+__all__ = ["part_digest", "row_keys", "row_piece", "rows_digest", "same_part"]
 
 _CHUNK = 1 << 16
 """Rows that are laid out for digests at a time."""
@@ -16,9 +18,34 @@ _CHUNK = 1 << 16
 
 def part_digest(keys: Sequence[bytes], y: NDArray[Any], rows: NDArray[np.intp]) -> str:
     """A digest of some rows with their labels, in the order given; ``keys`` are the :func:`row_keys` of all rows."""
+    return join_pieces([row_piece([keys[row] for row in rows.tolist()], y[rows])])
+
+
+def same_part(recorded: str, keys: Sequence[bytes], y: NDArray[Any], rows: NDArray[np.intp]) -> bool:
+    """Whether rows are those of a recorded digest, be it of the present kind or of that of before schema 9."""
+    if is_tree(recorded):
+        return part_digest(keys, y, rows) == recorded
     contents = b"".join([keys[row] for row in rows.tolist()])
     labels = "\0".join(map(repr, y[rows].tolist()))
-    return hashlib.sha256(contents + labels.encode()).hexdigest()
+    return hashlib.sha256(contents + labels.encode()).hexdigest() == recorded
+
+
+def row_piece(keys: Sequence[bytes], y: NDArray[Any], first: int = 0) -> Piece:
+    """What rows with these keys and labels contribute to their digest, if the first of them has this number.
+
+    Rows of one part are numbered from 0 in the order of the table. Pieces of consecutive rows are joined by
+    :func:`~certivote.maths.tree_digest.join_pieces`.
+    """
+    if y.dtype.kind == "O":
+        texts = list(map(repr, y.tolist()))
+        places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
+        codes = np.array([places[text] for text in texts], dtype=np.intp)
+    else:
+        distinct, codes = np.unique(y, return_inverse=True)
+        places = {repr(label): place for place, label in enumerate(distinct.tolist())}
+    labels = np.frombuffer(b"".join([_digest(text.encode()) for text in places]), np.uint8).reshape(-1, 16)
+    contents = np.frombuffer(b"".join(keys), np.uint8).reshape(-1, 16)
+    return make_piece(b"rows", np.concatenate([contents, labels[codes]], axis=1), first)
 
 
 def rows_digest(X: Any) -> int:

@@ -14,7 +14,7 @@ from certivote.theory.predictors import PREDICTORS
 
 __all__ = ["SCHEMA_VERSION", "build", "parse"]
 
-SCHEMA_VERSION = 8
+SCHEMA_VERSION = 9
 
 _LONGEST = 1 << 28
 """Characters of the longest text that is read: a certificate of a million voters has fewer."""
@@ -87,6 +87,7 @@ def _choices() -> dict[str, Collection[str]]:
         "loss": ("plurality", "half-weight"),
         "constant": ("paper", "exact"),
         "family": FAMILIES,
+        "division": ("shuffled", "by row number"),
     }
 
 

@@ -33,9 +33,10 @@ def upgraded(record: dict[str, Any]) -> dict[str, Any]:
     if version == 6:
         record, version = _from_version_6(record), 7
     if version == 7:  # The fields are the same. Of several parts, bounds to compare with did not hold together.
-        if record.get("made_in_schema") == 8:
-            raise ValueError("Not a certificate: it has schema_version 7, and made_in_schema is 8.")
+        _made_no_later(record, 7)
         version = 8
+    if version == 8:
+        record, version = _from_version_8(record), 9
     return {**record, "schema_version": version}
 
 
@@ -144,6 +145,22 @@ _BY_CLASS = {
     "thresholds": [],
     "value": None,
 }
+
+
+def _from_version_8(record: dict[str, Any]) -> dict[str, Any]:
+    """Up to version 8 all rows were shuffled before they were divided, and no certificate followed another."""
+    _made_no_later(record, 8)
+    newer, origin = _with(record, "certificate", division="shuffled"), record.get("provenance")
+    if isinstance(origin, dict) and record.get("made_in_schema", 0) >= 5:
+        newer["provenance"] = _with(origin, "certificate.provenance", follows="", since=[])
+    return newer
+
+
+def _made_no_later(record: dict[str, Any], version: int) -> None:
+    """Refuse a record that says it was made in a later schema than it is written in."""
+    made = record.get("made_in_schema")
+    if type(made) is int and made > version:
+        raise ValueError(f"Not a certificate: it has schema_version {version}, and made_in_schema is {made}.")
 
 
 def _objects(parts: list[Any]) -> list[dict[str, Any]]:

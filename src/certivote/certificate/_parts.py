@@ -116,11 +116,12 @@ class PartRecord:
     certification_digest, training_digest : str
         SHA-256 of the certification rows and of the training rows with their labels.
     votes_digest : str
-        SHA-256 of the voters' votes on the certification rows.
+        The same of the voters' votes on the certification rows.
     training_rows : int
         Rows that the voters were fitted on.
-    duplicates, duplicates_of_training_rows : int
-        Certification rows that equal an earlier one, and that equal a training row.
+    duplicates, duplicates_of_training_rows : int or None
+        Certification rows that equal an earlier one, and that equal a training row; None where they were not counted,
+        of more than 20 million rows.
     holdout_errors : int
         Errors of the vote with the prior's mean weights, which no certification row has influenced.
     holdout_bound : float
@@ -164,8 +165,8 @@ class PartRecord:
     training_digest: str
     votes_digest: str
     training_rows: int
-    duplicates: int
-    duplicates_of_training_rows: int
+    duplicates: int | None
+    duplicates_of_training_rows: int | None
     holdout_errors: int
     holdout_bound: float
     majority_class: str

@@ -41,6 +41,11 @@ class Provenance:
         How many of the rows have each class, in the order of the certificate's ``classes``.
     parameters : tuple of (str, str)
         Names of the parameters of the estimator, and their values as JSON: see :func:`recorded_parameters`.
+    follows : str
+        Digest of an earlier certificate of the same vote, which was certified again on new rows; empty if there is
+        none: see :attr:`~certivote.Certificate.digest`.
+    since : tuple of str
+        What has happened since that one, in sentences.
     """
 
     # "Equal" means that one is the repetition of the other, and a repetition takes place later.
@@ -55,6 +60,8 @@ class Provenance:
     n_rows: int = 0
     class_counts: tuple[int, ...] = ()
     parameters: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    follows: str = ""
+    since: tuple[str, ...] = ()
 
     def with_source(self, name: str, digest: str) -> "Provenance":
         """The same with a file, of which only the name is kept, and the SHA-256 of its bytes."""

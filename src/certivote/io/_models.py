@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certivote._version import __version__
-from certivote.certificate import Certificate
+from certivote.certificate import Certificate, is_tree
 from certivote.io._archive import FORMAT_VERSION, Archive, ModelFileError, read_archive, write_archive
 from certivote.io._atomic import write_atomically
 from certivote.io._brought import pack, unpack
@@ -213,7 +213,9 @@ def _check_votes(model: StoredModel, archive: Archive) -> None:
         return
     check_probe(model.probe, model.n_features, archive.most)
     try:
-        votes = model.voters.votes(model.probe).digest()
+        recorded = archive.model["probe_votes"]
+        plain = isinstance(recorded, str) and not is_tree(recorded)
+        votes = model.voters.votes(model.probe).digest(plain)
     except Exception as error:
         if not archive.brought or not others:
             raise
@@ -221,7 +223,7 @@ def _check_votes(model: StoredModel, archive: Archive) -> None:
             f"classifiers or transformers that its user brought cannot be asked here ({error!s:.200}). It was written "
             f"with {', '.join(others)}; open it with these versions, or fit it again."
         ) from error
-    if votes != archive.model["probe_votes"]:
+    if votes != recorded:
         raise ModelFileError(
             "its voters vote otherwise here than where it was written"
             + (

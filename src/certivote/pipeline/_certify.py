@@ -303,6 +303,7 @@ def _assemble(
         assumptions=(*assumptions(units, method.predictor, promises=len(promises) > 1), *prepared.provisos),
         groups=units.groups,
         order=units.order,
+        division="shuffled",
         candidates=(),
         provenance=provenance(prepared.table, prepared.entropy, plan.parameters),
         made_in_schema=SCHEMA_VERSION,

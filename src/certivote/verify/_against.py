@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 
-from certivote.certificate import Certificate, PartRecord, part_digest, row_keys
+from certivote.certificate import Certificate, PartRecord, is_tree, row_keys, same_part
 from certivote.verify._audit import AuditedModel, AuditedPart
 from certivote.verify._check import Check
 from certivote.verify._entities import OTHER_LOSSES, entity_losses
@@ -144,7 +144,7 @@ def _check_rows(
         ("training rows", rows.train, part.training_digest),
     ):
         if digest:
-            same = part_digest(keys, y, chosen) == digest
+            same = same_part(digest, keys, y, chosen)
             told = f"{len(chosen):,} rows and labels, digest {'as recorded' if same else 'OTHER than recorded'}"
             yield Check(f"{where}{name}", same, told)
     certify, train = [keys[row] for row in rows.certify.tolist()], {keys[row] for row in rows.train.tolist()}
@@ -188,7 +188,7 @@ def _check_votes(
         yield Check("voters", True, f"the model is slim, {gone:,} of weight 0 are gone: their votes cannot be compared")
     else:
         if part.votes_digest:
-            same = votes.digest() == part.votes_digest
+            same = votes.digest(plain=not is_tree(part.votes_digest)) == part.votes_digest
             yield Check("voters", same, f"{votes.n_voters:,} vote {'as they did' if same else 'OTHER than they did'}")
         yield check_prior_vote(c, part, votes, labels, entities)
     weights = model.hyper_posterior_ if method_of(c).predictor == RANDOM else model.weights_

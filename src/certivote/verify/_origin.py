@@ -13,7 +13,7 @@ from certivote.verify._methods import is_given
 
 __all__ = ["check_model_origin", "check_origin", "check_source"]
 
-_DIGEST = re.compile("[0-9a-f]{64}")
+_DIGEST, _TREE = re.compile("[0-9a-f]{64}"), re.compile("tree:[0-9a-f]{64}")
 _NAME, _NUMBER = re.compile(r"[a-z][a-z0-9_-]*"), re.compile(r"[0-9][a-z0-9.+]*")
 """Of libraries and their versions."""
 _CREATED = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
@@ -39,6 +39,11 @@ def check_origin(c: Certificate) -> Iterator[Check]:
     right = bool(origin.source) == bool(origin.source_digest) and not set(origin.source) & {"/", "\\"}
     right = right and (not origin.source_digest or bool(_DIGEST.fullmatch(origin.source_digest)))
     yield Check("file", right, f"{origin.source or 'none'} recorded")
+    right = bool(_DIGEST.fullmatch(origin.follows)) and is_given(c) if origin.follows else not origin.since
+    told = f"{origin.follows:.16}..." if origin.follows else "none"
+    yield Check("earlier certificate", right, f"{told} recorded, and {len(origin.since)} events since")
+    right = c.division == "shuffled" or (c.split == "single" and not c.order and not is_given(c))
+    yield Check("division of the rows", right, c.division)
     right = origin.n_columns >= 1 and len(origin.columns) in (0, origin.n_columns)
     yield Check("columns", right, f"{origin.n_columns:,}, {len(origin.columns):,} of them with names")
 
@@ -51,7 +56,8 @@ def _newer_fields(c: Certificate) -> Iterator[Check]:
     yield Check("provenance", right, "recorded" if has_origin else f"not part of schema {made}")
     digests = [d for part in c.parts for d in (part.certification_digest, part.training_digest, part.votes_digest)]
     wanted = [digest for digest in digests if digest] if is_given(c) else digests
-    right = not any(digests) if made == 1 else all(_DIGEST.fullmatch(digest) for digest in wanted)
+    kind = _TREE if made >= 9 else _DIGEST
+    right = not any(digests) if made == 1 else all(kind.fullmatch(digest) for digest in wanted)
     if is_given(c):
         # Those of the training rows only if these were shown.
         shown = [(bool(part.training_rows), True, True) for part in c.parts]
@@ -74,6 +80,9 @@ def _newer_fields(c: Certificate) -> Iterator[Check]:
     if made < 7:
         right = len(c.promises) <= 1 and not c.together
         yield Check("other promises", right, f"not part of schema {made}")
+    if made < 9:
+        right = c.division == "shuffled" and not (c.provenance.follows or c.provenance.since)
+        yield Check("division and earlier certificates", right, f"not part of schema {made}")
 
 
 def _is_time(text: str) -> bool:

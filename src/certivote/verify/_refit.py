@@ -84,6 +84,8 @@ def against_refit(
     differences = _differences(_plain(c), _plain(again.certificate_))
     if c.made_in_schema < 8 and len(c.parts) > 1:  # these had another level
         differences = [path for path in differences if not path.endswith(("holdout_bound", "majority_bound"))]
+    if c.made_in_schema < 9:  # digests were of another kind; those of the rows are compared with the data anyway
+        differences = [path for path in differences if not path.endswith("_digest")]
     grouped: dict[str, list[str]] = {name: [] for name in (*_GROUPS, _REST)}
     for path in differences:
         grouped[_group(path)].append(path)

@@ -16,6 +16,9 @@ from certivote.verify._methods import FIXED, GIVEN, RANDOM, is_given, method_of
 
 __all__ = ["check_sizes", "divided", "n_parts"]
 
+_COUNTED = 20_000_000
+"""Rows among which duplicates are counted, at most."""
+
 
 def n_parts(split: str) -> int | None:
     """Parts that a split has; None if there is no such split."""
@@ -79,8 +82,8 @@ def divided(c: Certificate, total: int, parameters: dict[str, Any] | None, first
         folds, rest = len(c.parts), total - (n_first(total) if is_folded(c, parameters) else 0)
         sizes = [rest // folds + (number < rest % folds) for number in range(folds)]
         return [(total - size, size) for size in sizes]
-    share = parameters["train_share"] if parameters else None
-    if parameters and not (c.split == "single" and c.choices and looks_first(parameters)):
+    share, drawn = parameters["train_share"] if parameters else None, c.division != "shuffled"
+    if parameters and not drawn and not (c.split == "single" and c.choices and looks_first(parameters)):
         share = 0.5 if share in (None, "auto") else share
         if not isinstance(share, float) or not 0.0 < share < 1.0:
             return []
@@ -89,11 +92,18 @@ def divided(c: Certificate, total: int, parameters: dict[str, Any] | None, first
     return pair[: len(c.parts)] if 0 < first < total else []
 
 
+def _duplicates(part: PartRecord, where: str) -> Check:
+    """Duplicates are no more than rows, and counted unless these are very many."""
+    own, training = part.duplicates, part.duplicates_of_training_rows
+    if own is None or training is None:
+        right = own is training and part.n + part.training_rows > _COUNTED
+        return Check(f"{where}duplicates", right, f"not counted among {part.n + part.training_rows:,} rows")
+    right = own < max(part.n, 1) and training <= part.n and (part.training_rows > 0 or training == 0)
+    return Check(f"{where}duplicates", right, f"{own:,} of {part.n:,}, and {training:,} of training rows")
+
+
 def _part(c: Certificate, part: PartRecord, where: str) -> Iterator[Check]:
-    least, most = part.duplicates < max(part.n, 1), part.duplicates_of_training_rows <= part.n
-    right = least and most and (part.training_rows > 0 or part.duplicates_of_training_rows == 0)
-    counts = f"{part.duplicates:,} of {part.n:,}, and {part.duplicates_of_training_rows:,} of training rows"
-    yield Check(f"{where}duplicates", right, counts)
+    yield _duplicates(part, where)
     losses = part.holdout_losses
     # Bounds to compare with: those of several parts have not always held together.
     shared = c.delta / (len(c.parts) if c.made_in_schema >= 8 else 1)

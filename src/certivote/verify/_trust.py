@@ -258,6 +258,10 @@ def _of_given_models(c: Certificate, seen: Seen) -> Iterator[_Row]:
     names = ("candidates[].name", "provenance.parameters")
     why = "they are whatever somebody called them; a dictionary of models or answers shows them"
     yield _Row("names of the models", Level.MODEL if seen.called else Level.NEVER, why, names)
+    if c.provenance.follows:
+        why = "the earlier certificate and the record of its monitor show it"
+        followed = ("provenance.follows", "provenance.since")
+        yield _Row("what it follows", Level.NEVER, why, followed)
     rests = "only rows that are set aside rest on the seed" if len(c.promises) > 1 else "the bound does not rest on it"
     why = f"it says when, under which libraries, from which file and with which seed; {rests}"
     compared = {"source_digest": seen.file, "target": seen.target}
@@ -271,6 +275,8 @@ def _of_the_texts(c: Certificate, parameters: dict[str, Any] | None) -> Iterator
         why = "that it was learned from training rows alone, only fitting again shows"
         yield _Row("the hyper-prior", Level.REFIT, why, _each([*own, *others], "beta"))
     yield _Row("remarks", Level.REFIT, "they come from looking at the training rows", ("remarks",))
+    if c.split == "single":
+        yield _Row("division", Level.MODEL, "the row numbers in the model show how rows were divided", ("division",))
     why = (
         "that the first rows alone decided how many train the voters, or into how many folds the others fall, and how "
         "the weights were learned, only fitting again shows"

@@ -79,7 +79,10 @@ class Stumps(VoterSet):
         if self.ranges is None:
             ranges = np.stack([X.min(axis=0), X.max(axis=0)], axis=1)
         else:
-            ranges = np.asarray(self.ranges, dtype=float)
+            try:
+                ranges = np.asarray(self.ranges, dtype=float)
+            except OverflowError as error:
+                raise ValueError("ranges holds a whole number that is too large for a float.") from error
         if (
             ranges.ndim != 2
             or ranges.shape[1] != 2

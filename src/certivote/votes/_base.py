@@ -12,7 +12,9 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-__all__ = ["Array", "LinearMap", "MatrixMap", "Votes", "fixed_point", "plurality", "table_digest"]
+from certivote.maths.tree_digest import Piece, join_pieces, make_piece
+
+__all__ = ["Array", "LinearMap", "MatrixMap", "Votes", "fixed_point", "plurality", "table_digest", "table_pieces"]
 
 Array = NDArray[np.float64]
 
@@ -66,8 +68,11 @@ class Votes(Protocol):
     def take(self, rows: NDArray[np.intp]) -> "Votes":
         """The votes on some of the examples."""
 
-    def digest(self) -> str:
-        """What tells these votes from others."""
+    def digest(self, plain: bool = False) -> str:
+        """What tells these votes from others; ``plain``: as it was before schema 9 of certificates."""
+
+    def pieces(self, first: int) -> tuple[Piece, ...]:
+        """What these votes contribute to a digest if their first row has this number: a piece for each table."""
 
 
 def fixed_point(log_weights: Array) -> Array:
@@ -118,12 +123,20 @@ def plurality(masses: Array) -> NDArray[np.intp]:
     return np.argmax(masses, axis=1)
 
 
-def table_digest(table: NDArray[Any], size: int) -> str:
+def table_digest(table: NDArray[Any], size: int, plain: bool) -> str:
     """Of a table of numbers, the same in whatever order and width it is stored."""
-    # Certificates record digests: this function may never change.
+    # Certificates record digests: these functions may never change.
+    if not plain:
+        return join_pieces(table_pieces(table, size, 0))
     wide = np.dtype("<f8") if table.dtype.kind == "f" else np.dtype("<u4")
     content = np.ascontiguousarray(table).astype(wide, copy=False)
     return hashlib.sha256(repr((table.shape, size)).encode() + content.tobytes()).hexdigest()
+
+
+def table_pieces(table: NDArray[Any], size: int, first: int) -> tuple[Piece, ...]:
+    """What a table of numbers contributes to such a digest; ``size``: the largest whole number that it may hold."""
+    kind = "<f8" if table.dtype.kind == "f" else "u1" if size < 256 else "<u4"
+    return (make_piece(repr((table.shape[1:], size)).encode(), table.astype(kind, copy=False), first),)
 
 
 class MatrixMap:

@@ -6,7 +6,8 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from certivote.votes._base import Array, LinearMap, table_digest
+from certivote.maths.tree_digest import Piece
+from certivote.votes._base import Array, LinearMap, table_digest, table_pieces
 
 __all__ = ["BinnedVotes"]
 
@@ -67,8 +68,11 @@ class BinnedVotes:
     def take(self, rows: NDArray[np.intp]) -> "BinnedVotes":
         return BinnedVotes(self._bins[rows], self._shape[1])
 
-    def digest(self) -> str:
-        return table_digest(self._bins, self._shape[1])
+    def digest(self, plain: bool = False) -> str:
+        return table_digest(self._bins, self._shape[1], plain)
+
+    def pieces(self, first: int) -> tuple[Piece, ...]:
+        return table_pieces(self._bins, self._shape[1], first)
 
 
 class _BinnedMasses:

@@ -7,7 +7,8 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from certivote.votes._base import Array, LinearMap, MatrixMap, table_digest
+from certivote.maths.tree_digest import Piece
+from certivote.votes._base import Array, LinearMap, MatrixMap, table_digest, table_pieces
 
 __all__ = ["DenseVotes", "code_type"]
 
@@ -85,8 +86,11 @@ class DenseVotes:
     def take(self, rows: NDArray[np.intp]) -> "DenseVotes":
         return DenseVotes(self._codes[rows], self.n_classes)
 
-    def digest(self) -> str:
-        return table_digest(self._codes, self.n_classes)
+    def digest(self, plain: bool = False) -> str:
+        return table_digest(self._codes, self.n_classes, plain)
+
+    def pieces(self, first: int) -> tuple[Piece, ...]:
+        return table_pieces(self._codes, self.n_classes, first)
 
     def _first_cells(self) -> NDArray[np.int64]:
         """Of each row, the number of its first cell when rows and classes are counted through."""

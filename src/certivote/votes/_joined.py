@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from certivote.maths.tree_digest import Piece, together
 from certivote.votes._base import Array, LinearMap, Votes
 
 __all__ = ["JoinedVotes"]
@@ -43,8 +44,12 @@ class JoinedVotes:
     def take(self, rows: NDArray[np.intp]) -> "JoinedVotes":
         return JoinedVotes([part.take(rows) for part in self._parts])
 
-    def digest(self) -> str:
-        return hashlib.sha256(repr([part.digest() for part in self._parts]).encode()).hexdigest()
+    def digest(self, plain: bool = False) -> str:
+        digests = [part.digest(plain) for part in self._parts]
+        return hashlib.sha256(repr(digests).encode()).hexdigest() if plain else together(digests)
+
+    def pieces(self, first: int) -> tuple[Piece, ...]:
+        return tuple(piece for part in self._parts for piece in part.pieces(first))
 
 
 class _Sum:

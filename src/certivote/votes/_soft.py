@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from certivote.votes._base import Array, LinearMap, MatrixMap, table_digest
+from certivote.maths.tree_digest import Piece
+from certivote.votes._base import Array, LinearMap, MatrixMap, table_digest, table_pieces
 
 __all__ = ["SoftVotes"]
 
@@ -54,5 +55,8 @@ class SoftVotes:
     def take(self, rows: NDArray[np.intp]) -> "SoftVotes":
         return SoftVotes(self._fractions[rows])
 
-    def digest(self) -> str:
-        return table_digest(self._fractions, self.n_classes)
+    def digest(self, plain: bool = False) -> str:
+        return table_digest(self._fractions, self.n_classes, plain)
+
+    def pieces(self, first: int) -> tuple[Piece, ...]:
+        return table_pieces(self._fractions, self.n_classes, first)

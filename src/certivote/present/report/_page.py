@@ -1,6 +1,5 @@
 """The page: the contents poured into the template, everything that comes from data escaped."""
 
-import hashlib
 import os
 from functools import cache
 from importlib import resources
@@ -59,7 +58,7 @@ def _render(certificate: Certificate, title: str, command: str, test: TestRows |
     except ImportError as error:
         raise ImportError("The report needs the package jinja2: install certivote[report].") from error
     template = _environment(jinja2).get_template("page.html.jinja")
-    digest = hashlib.sha256(certificate.to_json().encode()).hexdigest()
+    digest = certificate.digest
     certificate = printable(certificate)
     part = certificate.deployed_part
     glance, glance_axis = at_a_glance(certificate, test)
