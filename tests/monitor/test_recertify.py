@@ -78,7 +78,7 @@ def test_predictions_alone_go_with_a_certificate(clf):
     assert made.provenance.follows == before.digest
     assert made.delta == 0.1
     assert made.bound == certify_predictions(truth, clf.predict(newer), delta=0.1).bound
-    with pytest.raises(ValueError, match="are the 300 rows that the certificate was made of"):
+    with pytest.raises(ValueError, match="These 300 rows have made the certificate before"):
         recertify(before, y=y, predictions=clf.predict(X))
     third = recertify(made, y=y, predictions=clf.predict(X))
     assert third.provenance.follows == made.digest

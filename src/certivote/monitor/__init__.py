@@ -3,6 +3,6 @@
 This room compares what comes after a certificate with what the certificate says. It makes no view of it.
 """
 
-from certivote.monitor._recertify import recertify
+from certivote.monitor._recertify import follow, recertify
 
-__all__ = ["recertify"]
+__all__ = ["follow", "recertify"]

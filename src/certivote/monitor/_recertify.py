@@ -4,14 +4,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from certivote.certificate import Certificate, counted, percent_up, used_rows
+from certivote.certificate import Certificate, counted, percent_up
 from certivote.pipeline import certify, certify_predictions
 from certivote.promises import Promise
 
-__all__ = ["recertify"]
+__all__ = ["follow", "recertify"]
 
 
 def recertify(
@@ -91,18 +90,38 @@ def recertify(
         "together": together,
         "random_state": random_state,
     }
-    since = _since(earlier, monitor)
     if isinstance(source, Certificate):
         if predictions is None or X is not None:
             raise ValueError("With a certificate, give predictions, the answers of its model to the rows, and no X.")
-        _check_new_answers(earlier, predictions, y)
         answers: Any = predictions if name is None else {name: predictions}
         made = certify_predictions(y, answers, **settings)
     else:
         if X is None or predictions is not None:
             raise ValueError("With a model, give the rows X, and no predictions: it answers them by itself.")
         made = certify(source if name is None else {name: source}, X, y, **settings)
-    return replace(made, provenance=replace(made.provenance, follows=earlier.digest, since=since))
+    return follow(made, earlier, monitor)
+
+
+def follow(made: Certificate, earlier: Certificate, monitor: Any = None) -> Certificate:
+    """A new certificate of given answers, as one that follows an earlier certificate of the same vote.
+
+    Parameters
+    ----------
+    made, earlier : Certificate
+    monitor : Monitor, DriftMonitor or list of them, optional
+
+    Raises
+    ------
+    ValueError
+        If both are about the same rows.
+    """
+    used = {digest for part in earlier.parts for digest in (part.certification_digest, part.training_digest)} - {""}
+    if used & {part.certification_digest for part in made.parts}:
+        raise ValueError(
+            f"These {counted(made.deployed_part.n, 'row')} have made the certificate before. Another one needs rows "
+            "that came later."
+        )
+    return replace(made, provenance=replace(made.provenance, follows=earlier.digest, since=_since(earlier, monitor)))
 
 
 def _named(model: Any) -> tuple[str | None, Any]:
@@ -113,22 +132,6 @@ def _named(model: Any) -> tuple[str | None, Any]:
         raise ValueError(f"model must be one model or one certificate; got a dictionary of {len(model)}.")
     ((name, source),) = model.items()
     return str(name), source
-
-
-def _check_new_answers(earlier: Certificate, predictions: ArrayLike, y: ArrayLike) -> None:
-    """Refuse the answers that the certificate was made of, where it was made of nothing but answers."""
-    said, truth = (
-        np.array([str(x) for x in np.asarray(each).reshape(-1).tolist()], object) for each in (predictions, y)
-    )
-    if len(said) != len(truth) or not len(truth):
-        return  # said by whoever certifies
-    nothing, every = np.arange(0), np.arange(len(truth))
-    _, again = used_rows(earlier.deployed_part, nothing, every, said[:, None], truth)
-    if again:
-        raise ValueError(
-            f"predictions and y are the {counted(again, 'row')} that the certificate was made of. Another certificate "
-            "needs rows that came later."
-        )
 
 
 def _since(earlier: Certificate, monitor: Any) -> tuple[str, ...]:

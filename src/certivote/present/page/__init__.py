@@ -4,7 +4,7 @@ A page needs nothing else and asks nobody. Everything that comes from data is es
 cannot be printed was written as an escape.
 """
 
-from certivote.present.page._axes import Bar, Curve, axis, small
+from certivote.present.page._axes import Bar, Curve, axis, power, small
 from certivote.present.page._pour import write_page
 
-__all__ = ["Bar", "Curve", "axis", "small", "write_page"]
+__all__ = ["Bar", "Curve", "axis", "power", "small", "write_page"]
