@@ -1,8 +1,14 @@
-"""After deployment: does the certificate still hold, and the same vote certified on new rows.
+"""What happens after deployment: whether a certificate still holds, judged at every moment with guarantees.
 
-This room compares what comes after a certificate with what the certificate says. It makes no view of it.
+:class:`Monitor` takes outcomes, the true classes and what the classifier had said; :class:`DriftMonitor` takes new rows
+without labels. Both remember what they have counted in state files that two writers cannot spoil. The evidence is that
+of :mod:`certivote.maths.evidence` and :mod:`certivote.maths.rank_bets`; how it is shown is the affair of
+:mod:`certivote.present`. :func:`recertify` certifies the same vote on new rows.
 """
 
+from certivote.monitor._monitor import Counted, Monitor
 from certivote.monitor._recertify import follow, recertify
+from certivote.monitor._seen import row_ids
+from certivote.monitor._stream import Point, Stream
 
-__all__ = ["follow", "recertify"]
+__all__ = ["Counted", "Monitor", "Point", "Stream", "follow", "recertify", "row_ids"]
