@@ -14,7 +14,7 @@ from certivote.verify import verify  # at once: this is the function, whoever im
 if TYPE_CHECKING:
     from certivote import voters
     from certivote.estimator import CertifiedVoteClassifier, load
-    from certivote.monitor import Monitor, recertify
+    from certivote.monitor import DriftMonitor, Monitor, recertify
     from certivote.pipeline import certify, certify_predictions, compare
     from certivote.present import plot_certificate, plot_comparison, plot_decisions, plot_weights
 else:
@@ -23,7 +23,7 @@ else:
         {
             "estimator": ["CertifiedVoteClassifier", "load"],
             "io": [],
-            "monitor": ["Monitor", "recertify"],
+            "monitor": ["DriftMonitor", "Monitor", "recertify"],
             "pipeline": ["certify", "certify_predictions", "compare"],
             "present": ["plot_certificate", "plot_comparison", "plot_decisions", "plot_weights"],
             "promises": [],
@@ -34,6 +34,7 @@ else:
 __all__ = [
     "Certificate",
     "CertifiedVoteClassifier",
+    "DriftMonitor",
     "Monitor",
     "__version__",
     "certify",

@@ -1,49 +1,21 @@
 """Outcomes after deployment, against what a certificate promises."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from certivote.certificate import Certificate
-from certivote.monitor._rows import columns_of, names, places, sureness, time_text, values_of
+from certivote.monitor._counted import Counted, noted
+from certivote.monitor._rows import checked_alpha, columns_of, names, places, sureness, time_text, values_of
 from certivote.monitor._seen import Seen, name_digests
 from certivote.monitor._source import certificate_of
 from certivote.monitor._stream import Stream
 from certivote.monitor._watched import AUTOMATIC, PROMISES_WATCHED, Outcomes, Units, divided, watched_of
 from certivote.monitor._words import summary
 
-__all__ = ["Counted", "Monitor"]
-
-
-@dataclass(frozen=True)
-class Counted:
-    """What became of the rows of one update, or of all of them.
-
-    Attributes
-    ----------
-    rows : int
-        Rows that were given.
-    counted : int
-        Rows that were counted.
-    repeated : int
-        Rows whose id was there before: they are counted once.
-    later : int
-        With entities, rows of one that was counted in an earlier update: they are left out.
-    entities : int
-        With entities, those that were counted.
-    """
-
-    rows: int = 0
-    counted: int = 0
-    repeated: int = 0
-    later: int = 0
-    entities: int = 0
-
-    def __add__(self, other: "Counted") -> "Counted":
-        return Counted(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(Counted)))
+__all__ = ["Monitor"]
 
 
 class Monitor:
@@ -94,10 +66,7 @@ class Monitor:
     """
 
     def __init__(self, source: Any, alpha: float = 0.01, watch: str | Sequence[str] = "auto"):
-        if not isinstance(alpha, float | int) or not 0.0 < alpha < 1.0:
-            raise ValueError(f"alpha must be a number between 0 and 1, such as 0.01; got {alpha!r:.80}.")
-        certificate = certificate_of(source)
-        self.alpha = float(alpha)
+        self.alpha, certificate = checked_alpha(alpha), certificate_of(source)
         self.certificate_digest = certificate.digest
         self.classes = certificate.classes
         self.groups = certificate.groups
@@ -228,7 +197,7 @@ class Monitor:
         n_fresh = int(np.count_nonzero(fresh))
         counted = Counted(len(truth), len(taken), len(truth) - n_fresh, n_fresh - len(taken), n_entities)
         self.total = self.total + counted
-        self._note(moment)
+        self.calls = noted(self.calls, self.n, moment)
         return counted
 
     def _outcomes(self, truth: list[Any], y_pred: ArrayLike, table: Any, scores: ArrayLike | None) -> Outcomes:
@@ -268,15 +237,6 @@ class Monitor:
         sums = np.zeros(len(numbers), dtype=np.int64)
         np.add.at(sums, own, units[among])
         return sums // np.maximum(np.bincount(own, minlength=len(numbers)), 1)
-
-    def _note(self, when: str) -> None:
-        """Remember how many outcomes there were when, every other time if there are too many."""
-        self.calls.append((self.n, when))
-        if len(self.calls) > _MOST_CALLS:
-            self.calls = [*self.calls[:-1:2], self.calls[-1]]
-
-
-_MOST_CALLS = 500
 
 
 def _promises(certificate: Certificate, watch: str | Sequence[str]) -> Sequence[str]:
