@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from certivote.estimator import CertifiedVoteClassifier, load
     from certivote.monitor import DriftMonitor, Monitor, recertify
     from certivote.pipeline import certify, certify_predictions, compare
-    from certivote.present import plot_certificate, plot_comparison, plot_decisions, plot_weights
+    from certivote.present import plot_certificate, plot_comparison, plot_decisions, plot_monitor, plot_weights
 else:
     __getattr__, __dir__ = late_names(
         __name__,
@@ -25,7 +25,7 @@ else:
             "io": [],
             "monitor": ["DriftMonitor", "Monitor", "recertify"],
             "pipeline": ["certify", "certify_predictions", "compare"],
-            "present": ["plot_certificate", "plot_comparison", "plot_decisions", "plot_weights"],
+            "present": ["plot_certificate", "plot_comparison", "plot_decisions", "plot_monitor", "plot_weights"],
             "promises": [],
             "voters": [],
         },
@@ -44,6 +44,7 @@ __all__ = [
     "plot_certificate",
     "plot_comparison",
     "plot_decisions",
+    "plot_monitor",
     "plot_weights",
     "recertify",
     "verify",

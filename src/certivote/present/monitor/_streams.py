@@ -79,6 +79,6 @@ def evidence_text(log: float) -> str:
     if log >= _MANY:
         return power(math.floor(log / math.log(10)))
     value = math.exp(log)
-    return (
-        f"{math.floor(value):,}" if log >= _FEW else number_down(math.floor(value * 10) / 10 if value > 10 else value)
-    )
+    if log >= _FEW:
+        return f"{math.floor(value):,}"
+    return f"{math.floor(value * 10) / 10:.1f}".removesuffix(".0") if value > 10 else number_down(value)
