@@ -113,7 +113,7 @@ def read_outcomes(
     if len(contents) != n_rows:
         raise TableError(f"{file}: the file was changed while it was read.")
     return OutcomeTable(
-        X,
+        X if kept else X.reindex(range(n_rows)),
         digest,
         np.ones(n_rows, dtype=bool) if truth is None else read[truth].codes >= 0,
         None if truth is None else _texts(read[truth]),
