@@ -11,6 +11,7 @@ from certivote.monitor._counted import Counted
 from certivote.monitor._drift import DriftMonitor
 from certivote.monitor._monitor import Monitor
 from certivote.monitor._seen import row_ids
+from certivote.monitor._state import StateFileError
 from certivote.monitor._stream import Point, Stream
 
-__all__ = ["Counted", "DriftMonitor", "Monitor", "Moved", "Point", "Stream", "row_ids"]
+__all__ = ["Counted", "DriftMonitor", "Monitor", "Moved", "Point", "StateFileError", "Stream", "row_ids"]
