@@ -12,6 +12,18 @@ from certivote.monitor._drift import DriftMonitor
 from certivote.monitor._monitor import Monitor
 from certivote.monitor._recertify import follow, recertify
 from certivote.monitor._seen import row_ids
+from certivote.monitor._state import StateFileError
 from certivote.monitor._stream import Point, Stream
 
-__all__ = ["Counted", "DriftMonitor", "Monitor", "Moved", "Point", "Stream", "follow", "recertify", "row_ids"]
+__all__ = [
+    "Counted",
+    "DriftMonitor",
+    "Monitor",
+    "Moved",
+    "Point",
+    "StateFileError",
+    "Stream",
+    "follow",
+    "recertify",
+    "row_ids",
+]

@@ -1,19 +1,24 @@
 """New rows without labels: whether they look like those that certified the vote."""
 
 import hashlib
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from certivote.io import check_writable
 from certivote.maths.rank_bets import CHUNK, N_BETS, change_of_ranks, evidence_of_ranks, follow_ranks, ranks
 from certivote.monitor._columns import Moved, moved
 from certivote.monitor._counted import Counted, noted
+from certivote.monitor._drift_state import KIND, content_of, fill
 from certivote.monitor._evidence import Alarm, Changes, Judged
 from certivote.monitor._past import Thinned
 from certivote.monitor._rows import checked_alpha, names, time_text
 from certivote.monitor._seen import Seen, name_digests
+from certivote.monitor._state import StateFileError, check_alpha, check_certificate, locked, read_state, write_state
 from certivote.monitor._votes import model_of
 from certivote.monitor._words import drift_summary
 from certivote.pipeline import GRID, table_columns
@@ -40,8 +45,8 @@ class DriftMonitor(Judged):
     ----------
     total : Counted
         What became of all rows.
-    n : int
-        Rows that were counted; with entities, entities.
+    calls : list of (int, str)
+        How many rows had been counted when; after many updates, of every other one.
 
     Notes
     -----
@@ -69,7 +74,7 @@ class DriftMonitor(Judged):
         self.certificate_digest, self.groups = certificate.digest, certificate.groups
         self.reference_digest = hashlib.sha256(self._model.reference.masses.astype("<u2").tobytes()).hexdigest()
         self.total, self.calls = Counted(), list[tuple[int, str]]()
-        self._ids, self._entities = Seen(), Seen()
+        self.ids, self.entities = Seen(), Seen()
         self.new_scores = np.zeros(GRID + 1, dtype=np.int64)
         """How many new rows have each score."""
         self.sums, self.largest = np.zeros(2), 0.0
@@ -154,30 +159,74 @@ class DriftMonitor(Judged):
         -------
         Counted
         """
+        X = X if hasattr(X, "shape") else np.asarray(X)
         scores = self._model.scores(X)
         count, moment = len(scores), time_text(when)
         id_digests = None if ids is None else name_digests(names(ids, "ids", count, "X"), "id")
         entities = self._groups(groups, count)
-        fresh = np.ones(count, dtype=bool) if id_digests is None else self._ids.news(id_digests)
+        fresh = np.ones(count, dtype=bool) if id_digests is None else self.ids.news(id_digests)
         taken, n_fresh = np.flatnonzero(fresh), int(np.count_nonzero(fresh))
         later = 0
         if entities is not None:
-            new = taken[~self._entities.known(entities[taken])]
+            new = taken[~self.entities.known(entities[taken])]
             later, taken = n_fresh - len(new), self._one_each(new, entities)
-        columns = [each for _, each in table_columns(X, (), taken)] if self.column_counts else []
-        more = [own.counts(each) for own, each in zip(self._model.reference.columns, columns, strict=True)]
+        columns = [each for _, each in table_columns(X, (), taken)]
+        more = [own.counts(each) for own, each in zip(self._model.reference.columns, columns, strict=False)]
         # Nothing is changed before all has been checked.
         self._take(scores[taken].astype(np.intp), moment)
-        for kept, each in zip(self.column_counts, more, strict=True):
+        for kept, each in zip(self.column_counts, more, strict=False):
             kept += each
         if id_digests is not None:
-            self._ids.add(id_digests)
+            self.ids.add(id_digests)
         if entities is not None:
-            self._entities.add(entities[taken])
+            self.entities.add(entities[taken])
         counted = Counted(count, len(taken), count - n_fresh, later, len(taken) if self.groups else 0)
         self.total = self.total + counted
         self.calls = noted(self.calls, self.n, moment)
         return counted
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write all that was counted to a state file, at once; ids as digests, and no rows."""
+        write_state(path, KIND, content_of(self))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], model: Any, trusted: Sequence[str] = ()) -> "DriftMonitor":
+        """Read what :meth:`save` has written, for the same model.
+
+        Raises
+        ------
+        ValueError
+            If it is no such file, is damaged, says what cannot be, or is the state of another model.
+        """
+        content, monitor = read_state(path, KIND), cls(model, trusted=trusted)
+        known = content.get("certificate")
+        check_certificate(path, known if isinstance(known, str) else "", monitor._model.certificate)
+        try:
+            fill(monitor, content)
+        except (KeyError, OverflowError, TypeError, ValueError) as error:
+            raise StateFileError(f"{os.fspath(path)} is damaged: {error!s:.200}.") from error
+        return monitor
+
+    @classmethod
+    @contextmanager
+    def open(
+        cls,
+        path: str | os.PathLike[str],
+        model: Any,
+        alpha: float | None = None,
+        trusted: Sequence[str] = (),
+        wait: float = 10.0,
+    ) -> Iterator["DriftMonitor"]:
+        """The monitor of a state file, begun if there is none, written when the block ends: as :meth:`Monitor.open`."""
+        with locked(path, wait):
+            check_writable(path)
+            if os.path.lexists(path):
+                monitor = cls.load(path, model, trusted)
+                check_alpha(path, monitor.alpha, alpha)
+            else:
+                monitor = cls(model, 0.01 if alpha is None else alpha, trusted)
+            yield monitor
+            monitor.save(path)
 
     def _groups(self, groups: ArrayLike | None, count: int) -> NDArray[np.uint64] | None:
         if groups is None and self.groups:

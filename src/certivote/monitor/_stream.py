@@ -109,11 +109,11 @@ class Stream(Judged):
 
     @property
     def log_evidence(self) -> float:
-        return self._log_evidence(self.n, self.units)
+        return self.evidence_at(self.n, self.units)
 
     @property
     def log_evidence_max(self) -> float:
-        return self._log_evidence(*self.highest)
+        return self.evidence_at(*self.highest)
 
     @property
     def log_change(self) -> float:
@@ -162,7 +162,8 @@ class Stream(Judged):
     def _bets(self) -> ErrorBets:
         return ErrorBets(self.bound)
 
-    def _log_evidence(self, n: int, units: int) -> float:
+    def evidence_at(self, n: int, units: int) -> float:
+        """Logarithm of the evidence after so many outcomes with so much loss."""
         return float(self._bets.log_evidence(n, units / ONE)) if self.is_watched and n else 0.0
 
     def _limits(self, n: NDArray[Any], units: Units) -> NDArray[np.float64]:
