@@ -12,6 +12,7 @@ from certivote.certificate import Certificate
 from certivote.io import check_writable
 from certivote.monitor._counted import Counted, noted
 from certivote.monitor._monitor_state import KIND, content_of, fill
+from certivote.monitor._report import Reported
 from certivote.monitor._rows import checked_alpha, columns_of, names, places, sureness, time_text, values_of
 from certivote.monitor._seen import Seen, name_digests
 from certivote.monitor._source import certificate_of
@@ -23,7 +24,7 @@ from certivote.monitor._words import summary
 __all__ = ["Monitor"]
 
 
-class Monitor:
+class Monitor(Reported):
     """Whether a certificate still holds, judged by outcomes as they come, at every moment with the same guarantee.
 
     Parameters
