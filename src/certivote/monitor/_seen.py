@@ -54,7 +54,8 @@ class Seen:
         known = self.kind or ("ids" if len(self.digests) else kind)
         if kind != known:
             raise ValueError(
-                f"Rows were told apart by their {known} until now; by their {kind} they would count twice."
+                f"Rows were told apart by their {known} when this state was begun; by their {kind} those that were "
+                "counted would count again: tell them apart as before, or begin another state."
             )
         self.kind = kind
 
