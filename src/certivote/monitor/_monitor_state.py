@@ -25,6 +25,7 @@ from certivote.monitor._state import (
 )
 from certivote.monitor._stream import Stream
 from certivote.monitor._watched import KINDS, ONE, Watched
+from certivote.theory.predictors import PREDICTORS
 
 if TYPE_CHECKING:
     from certivote.monitor._monitor import Monitor
@@ -90,6 +91,8 @@ def fill(monitor: "Monitor", content: dict[str, Any]) -> None:
     monitor.certificate_digest = text(content["certificate"], "certificate")
     monitor.classes = tuple(text(label, "a class", _LABEL) for label in items(content["classes"], "classes"))
     monitor.groups, monitor.certified = (text(content[name], name, _LABEL) for name in ("groups", "certified"))
+    if monitor.certified not in PREDICTORS:
+        raise ValueError("nobody knows what was certified")
     monitor.loss, monitor.alpha = text(content["loss"], "loss"), number(content["alpha"], 1e-300, 1.0, "alpha")
     streams = items(content["streams"], "streams", most=_MOST_STREAMS)
     if not streams or len(monitor.classes) < 2:
@@ -219,7 +222,7 @@ def _watched_from(entry: Any, n_classes: int) -> Watched:
     of_class = promise in ("by class", "precision", "sensitivity")
     if (promise == "subgroups") != bool(columns) or len(costs) != (n_classes**2 if promise == "costs" else 0):
         raise ValueError("what is watched lacks what it is about")
-    if (of_class and place < 0) or (promise in ("abstention", "sensitivity", "prediction sets") and threshold is None):
+    if (of_class and place < 0) or (promise in ("abstention", "sensitivity", "sets") and threshold is None):
         raise ValueError("what is watched lacks what it is about")
     bound, alpha = number(entry["bound"], 0.0, 1e300, "bound"), number(entry["alpha"], 0.0, 1.0, "alpha")
     if alpha > 0.0 and not 0.0 < bound < 1.0:
