@@ -196,7 +196,7 @@ def test_numbers_for_operators_can_be_read(kind):
 
 
 def test_a_new_certificate_says_what_was_seen():
-    before = certificate()
+    before = certificate(("ill", "well"))
     truth, said = outcomes(300, 0.05, 9)
     made = recertify(before, y=truth, predictions=said, monitor=watched("alarm"))
     _, counts, *alarms = made.provenance.since
