@@ -85,7 +85,7 @@ def test_histories_are_bounded():
     assert len(monitor.calls) <= 500
     assert monitor.calls[-1][0] == monitor.n
     for point in history[:: len(history) // 10]:
-        assert point.log_evidence == stream.evidence_at(point.n, round(point.errors) << 32)
+        assert point.log_evidence == stream.evidence_at(np.array(point.n), np.array(round(point.errors) << 32))
         assert point.error_limit > point.errors / point.n
 
 
