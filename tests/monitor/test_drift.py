@@ -102,7 +102,7 @@ def test_false_alarms_are_rare(model):
 
 def test_what_it_takes_for_granted(model):
     assert len(DriftMonitor(model).assumptions) == 1
-    learned = CertifiedVoteClassifier("dis-b", FEW, split="single", random_state=0).fit(*rows(300))
+    learned = CertifiedVoteClassifier("fo", FEW, split="single", random_state=0).fit(*rows(300))
     assert any("learned from the certification rows" in text for text in DriftMonitor(learned).assumptions)
     X, y = rows(300)
     grouped = CertifiedVoteClassifier("dis-b", FEW, random_state=0).fit(X, y, groups=np.arange(300) // 3)

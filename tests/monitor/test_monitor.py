@@ -206,7 +206,7 @@ def test_it_says_what_it_takes_for_granted():
     X = np.random.default_rng(0).normal(size=(200, 2))
     random = CertifiedVoteClassifier("smv-exact", Stumps(2), loss="half-weight", random_state=0).fit(X, X[:, 0] > 0)
     assert len(Monitor(plain()).assumptions) == 2
-    assert any("random vote" in text for text in Monitor(random).assumptions)
+    assert any("drawn for it" in text for text in Monitor(random).assumptions)
     assert any("half of the weight" in text for text in Monitor(random).assumptions)
     monitor = Monitor(random, watch=())
     monitor.update(X[:, 0] > 0, random.predict(X))

@@ -104,8 +104,8 @@ def _evidence(monitor: "DriftMonitor", content: dict[str, Any], n: int) -> None:
         if earlier % monitor.past.stride:
             raise ValueError("moments of the past are not at their stride")
     slack = TOLERANCE * (1.0 + monitor.largest)
-    known = [monitor.log_evidence, *(moment[1] for moment in monitor.past.kept)]
-    if max(known) > monitor.largest + slack:
+    evidences = [monitor.log_evidence, *(float(moment[1]) for moment in monitor.past.kept)]
+    if max(evidences) > monitor.largest + slack:
         raise ValueError("the evidence was higher than what is remembered")
     monitor.changes = changes_from(content["changes"], monitor)
     if content["first_alarm"] is not None:
