@@ -14,7 +14,8 @@ from certivote.pipeline._given import certify, certify_predictions
 from certivote.pipeline._input import check_labelled, check_rows, refuse_fit_params
 from certivote.pipeline._learn import SOLVERS, Problem, training_objective
 from certivote.pipeline._plan import PARAMETER_CONSTRAINTS, Plan, make_plan, usual_voters
-from certivote.pipeline._prepare import Prepared, PreparedPart, prepare
+from certivote.pipeline._prepare import prepare
+from certivote.pipeline._prepared import Prepared, PreparedPart
 from certivote.pipeline._progress import Stage, progress
 from certivote.pipeline._run import run
 from certivote.pipeline._split import PartRows, Split

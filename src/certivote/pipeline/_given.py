@@ -26,12 +26,12 @@ from certivote.pipeline._assumptions import assumptions
 from certivote.pipeline._certify import certify_votes
 from certivote.pipeline._hyper_priors import HyperPrior, given_hyper_priors, hyper_prior_words
 from certivote.pipeline._plan import PARAMETER_CONSTRAINTS, Plan, make_plan
-from certivote.pipeline._prepare import Prepared, PreparedPart
+from certivote.pipeline._prepared import Prepared, PreparedPart
 from certivote.pipeline._promises import Sight, check_promises, check_sight, columns_of
 from certivote.pipeline._provenance import Table
 from certivote.pipeline._seeds import entropy_of
 from certivote.pipeline._shown import Shown
-from certivote.pipeline._split import PartRows, count_duplicates
+from certivote.pipeline._split import Duplicates, PartRows, count_duplicates
 from certivote.pipeline._unit_remarks import unit_remarks
 from certivote.pipeline._units import Units, make_units
 from certivote.pipeline._values import column_name
@@ -207,7 +207,7 @@ class _Rows:
     columns: tuple[str, ...]
     n_columns: int
     units: Units
-    duplicates: tuple[int, int]
+    duplicates: Duplicates
     remarks: tuple[str, ...]
     only_answers: bool = False
     table: Any = None
