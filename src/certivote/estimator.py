@@ -31,7 +31,7 @@ from certivote.promises import Decisions, Promise
 from certivote.theory.families import FAMILIES
 from certivote.votes import plurality
 
-__all__ = ["CertifiedVoteClassifier", "load"]
+__all__ = ["CertifiedVoteClassifier", "load", "local_classifier"]
 
 Array = NDArray[np.float64]
 
@@ -339,6 +339,15 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, BaseE
         tags.input_tags.sparse = bool(checks.get("accept_sparse"))
         tags.input_tags.allow_nan = checks.get("ensure_all_finite") == "allow-nan"
         return tags
+
+
+def local_classifier(parameters: dict[str, Any], plan: Plan, outcome: Outcome, seen: Any) -> CertifiedVoteClassifier:
+    """The fitted classifier of a run that took place elsewhere; ``seen``: the estimator that saw the features there."""
+    clf = CertifiedVoteClassifier(**parameters)
+    clf.n_features_in_ = seen.n_features_in_
+    if hasattr(seen, "feature_names_in_"):
+        clf.feature_names_in_ = seen.feature_names_in_
+    return clf._deploy(plan, outcome)
 
 
 def load(path: str | os.PathLike[str], trusted: Sequence[str] = ()) -> CertifiedVoteClassifier:

@@ -31,7 +31,7 @@ from certivote.theory.methods import Method
 from certivote.theory.risks import Labels
 from certivote.voters import FittedVoters, Preprocessed, VoterSet, resolve_voters
 
-__all__ = ["prepare"]
+__all__ = ["check_plan", "prepare", "provisos"]
 
 
 def prepare(
@@ -69,7 +69,7 @@ def prepare(
     X, y = check_labelled(owner, voters, X, y)
     classes = np.unique(np.concatenate([y, np.asarray(voters.known_classes(), dtype=y.dtype)]))
     units = make_units(len(y), groups, order)
-    _check(plan, methods or (plan.method,), classes)
+    check_plan(plan, methods or (plan.method,), classes)
     _check_units(plan, units)
     entropy = entropy_of(plan.random_state)
     seeds = Seeds(entropy)
@@ -129,7 +129,7 @@ def prepare(
     return Prepared(
         classes=classes,
         parts=tuple(parts),
-        provisos=_provisos(voters, look.split),
+        provisos=provisos(voters, look.split),
         hyper_prior=hyper_prior_words(plan.prior),
         split=look.split,
         choices=_choices(plan, look, divided),
@@ -175,7 +175,8 @@ def _sight(
     return Sight(columns, columns_of(X, names, rows.train), unseen)
 
 
-def _check(plan: Plan, methods: Sequence[Method], classes: NDArray[Any]) -> None:
+def check_plan(plan: Plan, methods: Sequence[Method], classes: NDArray[Any]) -> None:
+    """Refuse voters, methods, classes and splits that do not go together."""
     voters, name = plan.voters, type(plan.voters).__name__
     if len(classes) < 2:
         raise ValueError(
@@ -242,7 +243,7 @@ def _worries(
     return [f"No training row has class {shown}: the voters cannot vote for it, and each such row counts as an error."]
 
 
-def _provisos(voters: VoterSet, split: Split | int) -> tuple[str, ...]:
+def provisos(voters: VoterSet, split: Split | int) -> tuple[str, ...]:
     """Assumptions that depend on the voters."""
     if split == "none":
         return (
