@@ -16,7 +16,6 @@ from certivote.pipeline import (
     PARAMETER_CONSTRAINTS,
     DecisiveVoters,
     Outcome,
-    PartRows,
     Plan,
     check_labelled,
     check_rows,
@@ -31,7 +30,7 @@ from certivote.promises import Decisions, Promise
 from certivote.theory.families import FAMILIES
 from certivote.votes import plurality
 
-__all__ = ["CertifiedVoteClassifier", "load", "local_classifier"]
+__all__ = ["CertifiedVoteClassifier", "load"]
 
 Array = NDArray[np.float64]
 
@@ -289,7 +288,7 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, BaseE
                 weights=weights,
                 hyper_posterior=self.hyper_posterior_,
                 kept=kept,
-                parts=tuple((part.train, part.certify) for part in self.parts_),
+                parts=self.parts_,
                 n_features=self.n_features_in_,
                 feature_names=getattr(self, "feature_names_in_", None),
                 prediction_seed=self._prediction_seed,
@@ -341,15 +340,6 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, BaseE
         return tags
 
 
-def local_classifier(parameters: dict[str, Any], plan: Plan, outcome: Outcome, seen: Any) -> CertifiedVoteClassifier:
-    """The fitted classifier of a run that took place elsewhere; ``seen``: the estimator that saw the features there."""
-    clf = CertifiedVoteClassifier(**parameters)
-    clf.n_features_in_ = seen.n_features_in_
-    if hasattr(seen, "feature_names_in_"):
-        clf.feature_names_in_ = seen.feature_names_in_
-    return clf._deploy(plan, outcome)
-
-
 def load(path: str | os.PathLike[str], trusted: Sequence[str] = ()) -> CertifiedVoteClassifier:
     """Read a classifier that :meth:`CertifiedVoteClassifier.save` has written.
 
@@ -399,7 +389,7 @@ def load(path: str | os.PathLike[str], trusted: Sequence[str] = ()) -> Certified
     clf.certificate_, clf.classes_ = model.certificate, model.classes
     clf.voter_set_, clf.voters_ = model.voter_set, model.voters
     clf.weights_, clf.hyper_posterior_, clf.kept_voters_ = model.weights, model.hyper_posterior, model.kept
-    clf.parts_ = tuple(PartRows(train, certify) for train, certify in model.parts)
+    clf.parts_ = model.parts
     clf.part_ = clf.parts_[model.certificate.deployed]
     clf.n_features_in_, clf._prediction_seed = model.n_features, model.prediction_seed
     clf._probe, clf._decisive = model.probe, DecisiveVoters()

@@ -12,10 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from certivote.dask._cluster import Passes, Table, current_client, dask_package, sent
 from certivote.dask._rows import ClusterRows
-from certivote.estimator import CertifiedVoteClassifier, local_classifier
+from certivote.estimator import CertifiedVoteClassifier
 from certivote.pipeline import (
     PARAMETER_CONSTRAINTS,
     ByNumber,
+    Outcome,
     Plan,
     certify_votes,
     make_plan,
@@ -137,7 +138,7 @@ class DaskCertifiedVoteClassifier(CertificateCard, ClassifierMixin, BaseEstimato
                 Passes(client, table, stage), plan, isinstance(self.voters, str) and self.voters == "auto"
             )
             outcome = certify_votes(plan, prepare_elsewhere(plan, rows, stage), stage)
-        self._local = local_classifier(self._parameters(), plan, outcome, rows.seen)
+        self._local = _local(self._parameters(), plan, outcome, rows.seen)
         self.certificate_, self.classes_ = self._local.certificate_, self._local.classes_
         self.n_features_in_, self.seconds_ = self._local.n_features_in_, rows.seconds
         if hasattr(self._local, "feature_names_in_"):
@@ -191,6 +192,15 @@ class DaskCertifiedVoteClassifier(CertificateCard, ClassifierMixin, BaseEstimato
                     f"{promise!r} asks for more than counts, which is all that a cluster sends: leave it out."
                 )
         return replace(plan, by_number=ByNumber(self.sample_rows, self.learn_rows))
+
+
+def _local(parameters: dict[str, Any], plan: Plan, outcome: Outcome, seen: Any) -> CertifiedVoteClassifier:
+    """The fitted classifier of a run that took place elsewhere; ``seen``: the estimator that saw the features there."""
+    clf = CertifiedVoteClassifier(**parameters)
+    clf.n_features_in_ = seen.n_features_in_
+    if hasattr(seen, "feature_names_in_"):
+        clf.feature_names_in_ = seen.feature_names_in_
+    return clf._deploy(plan, outcome)
 
 
 def _answers(X: Any, model: CertifiedVoteClassifier) -> Any:
