@@ -173,25 +173,26 @@ def _attempt(plan: Plan, part: PreparedPart, learned: _Learned, draw_rng: np.ran
     """One vote, drawn where the method draws, and its bound."""
     method, setting = plan.method, learned.setting
     vote = method.predictor.deploy(plan.family, learned.parameters, draw_rng)
-    counted = count_votes(method, plan.loss, part.votes, part.labels, vote, draw_rng, part.entities)
+    repeats = None if part.counted is None else part.counted.repeats
+    counted = count_votes(method, plan.loss, part.votes, part.labels, vote, draw_rng, part.entities, repeats)
     evidence = counted.evidence(setting.delta)
     paid = replace(setting, delta=setting.delta - evidence.risk_delta)
     penalty = method.theorem.charge(plan.family, vote.parameters, learned.prior, vote.point, paid)
-    bound = method.theorem.bound(evidence.statistics, penalty, counted.count() or part.votes.n_rows, paid)
+    bound = method.theorem.bound(evidence.statistics, penalty, counted.count() or part.n_rows, paid)
     return _Attempt(number, counted, evidence, paid, penalty, bound)
 
 
 def _record(plan: Plan, part: PreparedPart, classes: NDArray[Any], learned: _Learned, attempt: _Attempt) -> PartRecord:
     """The record of the attempt that is kept."""
     evidence, vote = attempt.evidence, attempt.vote
-    n, entities = part.votes.n_rows, attempt.counted.count()
+    n, entities, repeats = part.n_rows, attempt.counted.count(), attempt.counted.repeats
     # Bounds to compare with: of several parts the vote with the smallest bound is deployed, so these too hold together.
     central = part.hyper_priors[0].beta
     prior_vote = fixed_point(np.log(central / central.sum()))
     prior_wrong = mistakes(part.votes.masses(prior_vote), part.labels, plan.loss)
-    prior_errors, prior_losses, prior_bound = fixed_bound(prior_wrong, plan.of_part(plan.delta), part.entities)
+    prior_errors, prior_losses, prior_bound = fixed_bound(prior_wrong, plan.of_part(plan.delta), part.entities, repeats)
     majority = certified_majority(
-        part.training_labels, part.labels, len(classes), plan.delta / plan.n_parts, part.entities
+        part.training_labels, part.labels, len(classes), plan.delta / plan.n_parts, part.entities, repeats
     )
     return PartRecord(
         n=n,
@@ -216,7 +217,7 @@ def _record(plan: Plan, part: PreparedPart, classes: NDArray[Any], learned: _Lea
         draw=attempt.number,
         certification_digest=part.digests[0],
         training_digest=part.digests[1],
-        votes_digest=part.votes.digest(),
+        votes_digest=part.counted.votes_digest if part.counted else part.votes.digest(),
         training_rows=len(part.rows.train),
         duplicates=part.duplicates[0],
         duplicates_of_training_rows=part.duplicates[1],

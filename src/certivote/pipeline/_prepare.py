@@ -31,13 +31,22 @@ from certivote.pipeline._split import PartRows, Split, count_duplicates, split_r
 from certivote.pipeline._unit_remarks import unit_remarks
 from certivote.pipeline._units import Units, make_units
 from certivote.pipeline._weigh import informed_weights
+from certivote.promises import Repeats
 from certivote.theory.entities import Entities
 from certivote.theory.methods import Method
 from certivote.theory.risks import Labels
 from certivote.voters import FittedVoters, Preprocessed, VoterSet, resolve_voters
 from certivote.votes import Votes
 
-__all__ = ["Prepared", "PreparedPart", "prepare"]
+__all__ = ["CountedRows", "Prepared", "PreparedPart", "prepare"]
+
+
+@dataclass(frozen=True)
+class CountedRows:
+    """Rows of which only one of each kind is at hand: how many there are of it, and the digest of all their votes."""
+
+    repeats: Repeats
+    votes_digest: str
 
 
 @dataclass(frozen=True)
@@ -68,6 +77,8 @@ class PreparedPart:
         Some that are none of these, see :func:`~certivote.pipeline._probe.probe_rows`.
     sight : Sight
         What promises may see besides.
+    counted : CountedRows or None
+        Where rows were counted in pieces: what the rows of ``votes`` and ``labels`` stand for.
     """
 
     rows: PartRows
@@ -83,6 +94,12 @@ class PreparedPart:
     remarks: tuple[str, ...]
     probe: Any
     sight: Sight
+    counted: CountedRows | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """How many certification rows there are."""
+        return self.votes.n_rows if self.counted is None else int(self.counted.repeats.sum())
 
 
 @dataclass(frozen=True)
