@@ -14,7 +14,15 @@ from certivote.verify import verify  # at once: this is the function, whoever im
 if TYPE_CHECKING:
     from certivote import voters
     from certivote.estimator import CertifiedVoteClassifier, load
-    from certivote.pipeline import certify, certify_predictions, compare
+    from certivote.pipeline import (
+        PredictionCounts,
+        certify,
+        certify_counts,
+        certify_predictions,
+        compare,
+        count_predictions,
+        merge_counts,
+    )
     from certivote.present import plot_certificate, plot_comparison, plot_decisions, plot_weights
 else:
     __getattr__, __dir__ = late_names(
@@ -22,7 +30,15 @@ else:
         {
             "estimator": ["CertifiedVoteClassifier", "load"],
             "io": [],
-            "pipeline": ["certify", "certify_predictions", "compare"],
+            "pipeline": [
+                "PredictionCounts",
+                "certify",
+                "certify_counts",
+                "certify_predictions",
+                "compare",
+                "count_predictions",
+                "merge_counts",
+            ],
             "present": ["plot_certificate", "plot_comparison", "plot_decisions", "plot_weights"],
             "promises": [],
             "voters": [],
@@ -32,11 +48,15 @@ else:
 __all__ = [
     "Certificate",
     "CertifiedVoteClassifier",
+    "PredictionCounts",
     "__version__",
     "certify",
+    "certify_counts",
     "certify_predictions",
     "compare",
+    "count_predictions",
     "load",
+    "merge_counts",
     "plot_certificate",
     "plot_comparison",
     "plot_decisions",

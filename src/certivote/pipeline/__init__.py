@@ -9,7 +9,9 @@ the draw has a random stream of its own. Formulas are in :mod:`certivote.theory`
 
 from certivote.pipeline._by_number import ByNumber, NumberedRows, trains
 from certivote.pipeline._certify import CertifiedPart, Outcome, certify_votes
+from certivote.pipeline._certify_counts import certify_counts, count_predictions
 from certivote.pipeline._compare import compare
+from certivote.pipeline._counts import PredictionCounts, merge_counts
 from certivote.pipeline._decisive import DecisiveVoters
 from certivote.pipeline._given import certify, certify_predictions
 from certivote.pipeline._input import check_labelled, check_rows, refuse_fit_params
@@ -36,6 +38,7 @@ __all__ = [
     "Outcome",
     "PartRows",
     "Plan",
+    "PredictionCounts",
     "Prepared",
     "PreparedPart",
     "Problem",
@@ -43,12 +46,15 @@ __all__ = [
     "Split",
     "Stage",
     "certify",
+    "certify_counts",
     "certify_predictions",
     "certify_votes",
     "check_labelled",
     "check_rows",
     "compare",
+    "count_predictions",
     "make_plan",
+    "merge_counts",
     "prepare",
     "prepare_elsewhere",
     "progress",
