@@ -24,7 +24,7 @@ from certivote.pipeline._units import drift_of
 from certivote.promises import CountedVote, count_votes
 from certivote.theory.bounds import average_of_bounds
 from certivote.theory.predictors import Evidence, Vote
-from certivote.theory.risks import mistakes
+from certivote.theory.risks import answers_and_mistakes
 from certivote.theory.theorems import Account, Setting
 from certivote.voters import FittedVoters
 from certivote.votes import fixed_point
@@ -188,7 +188,7 @@ def _record(plan: Plan, part: PreparedPart, classes: NDArray[Any], learned: _Lea
     # Bounds to compare with: of several parts the vote with the smallest bound is deployed, so these too hold together.
     central = part.hyper_priors[0].beta
     prior_vote = fixed_point(np.log(central / central.sum()))
-    prior_wrong = mistakes(part.votes.masses(prior_vote), part.labels, plan.loss)
+    _, prior_wrong = answers_and_mistakes(part.votes, prior_vote, part.labels, plan.loss)
     prior_errors, prior_losses, prior_bound = fixed_bound(prior_wrong, plan.of_part(plan.delta), part.entities)
     majority = certified_majority(
         part.training_labels, part.labels, len(classes), plan.delta / plan.n_parts, part.entities
