@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from certivote.certificate import row_keys, row_piece
 from certivote.dask._partition import Layout, Part, check, naming, read
 from certivote.maths.tree_digest import LEAF, Piece
-from certivote.theory.risks import Labels, Loss, mistakes
+from certivote.theory.risks import Labels, Loss, answers_and_mistakes
 from certivote.voters import FittedVoters
-from certivote.votes import Votes, plurality, stack_votes
+from certivote.votes import Votes, stack_votes
 
 __all__ = ["Counted", "Looked", "count", "look", "sample", "vote"]
 
@@ -127,6 +127,7 @@ def count(
 
 def confusion(votes: Votes, weights: NDArray[np.float64], codes: Labels, loss: Loss) -> NDArray[np.int64]:
     """Rows by class, answer, and whether the vote errs."""
-    masses, n_classes = votes.masses(weights), votes.n_classes
-    cells = (codes * n_classes + plurality(masses)) * 2 + mistakes(masses, codes, loss)
+    n_classes = votes.n_classes
+    answers, wrong = answers_and_mistakes(votes, weights, codes, loss)
+    cells = (codes * n_classes + answers) * 2 + wrong
     return np.bincount(cells, minlength=2 * n_classes**2).reshape(n_classes, n_classes, 2)
