@@ -272,7 +272,10 @@ def test_predictions_are_lazy(frame, fitted, tmp_path):
     local = fitted.to_local()
     with dask.config.set(scheduler="synchronous"):
         assert answers.compute().tolist() == local.predict(frame[FEATURES]).tolist()
-        assert np.array_equal(masses.compute(), local.predict_proba(frame[FEATURES]))
+        held = masses.compute()
+        assert np.array_equal(held, local.predict_proba(frame[FEATURES]))
+    assert held.columns.tolist() == ["ill", "well"]
+    assert held.index.equals(frame.index)
     assert read.exists()
     assert answers.npartitions == 4
     assert np.array_equal(fitted.predict(frame[FEATURES]), local.predict(frame[FEATURES]))

@@ -163,11 +163,13 @@ class DaskCertifiedVoteClassifier(CertificateCard, ClassifierMixin, BaseEstimato
         )
 
     def predict_proba(self, X: Any) -> Any:
-        """Vote masses of shape (n_samples, n_classes), lazily: a dask array; of rows in memory, an array."""
+        """Vote masses of shape (n_samples, n_classes), lazily: a dask frame or array; of rows in memory, an array."""
         check_is_fitted(self)
         if not is_lazy(X):
             return self._local.predict_proba(X)
-        return by_partition(X, _masses, self._local, np.empty((0, len(self.classes_))))
+        none = np.empty((0, len(self.classes_)))
+        meta = none if hasattr(X, "chunks") else pd.DataFrame(none, columns=self.classes_)
+        return by_partition(X, _masses, self._local, meta)
 
     def to_local(self) -> CertifiedVoteClassifier:
         """An ordinary fitted classifier, which can be saved, audited and used without a cluster."""
@@ -213,4 +215,5 @@ def _answers(X: Any, model: CertifiedVoteClassifier) -> Any:
 
 def _masses(X: Any, model: CertifiedVoteClassifier) -> Any:
     """Vote masses of the rows of a partition."""
-    return model.predict_proba(X) if len(X) else np.empty((0, len(model.classes_)))
+    masses = model.predict_proba(X) if len(X) else np.empty((0, len(model.classes_)))
+    return pd.DataFrame(masses, index=X.index, columns=model.classes_) if hasattr(X, "iloc") else masses

@@ -5,8 +5,6 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
 
-import numpy as np
-
 from certivote.dask._partition import Target
 from certivote.pipeline import Stage
 
@@ -115,8 +113,7 @@ def by_partition(X: Any, function: Callable[..., Any], model: Any, meta: Any) ->
     each = [dask.delayed(function)(part, shared) for part in _partitions(X, "X")]
     if hasattr(meta, "iloc"):
         return dask_package("dask.dataframe").from_delayed(each, meta=meta, divisions=X.divisions, verify_meta=False)
-    array, sizes = dask_package("dask.array"), X.chunks[0] if hasattr(X, "chunks") else [np.nan] * len(each)
-    shapes = [(n_rows, *meta.shape[1:]) for n_rows in sizes]
+    array, shapes = dask_package("dask.array"), [(n_rows, *meta.shape[1:]) for n_rows in X.chunks[0]]
     pieces = [array.from_delayed(part, shape, meta=meta) for part, shape in zip(each, shapes, strict=True)]
     return array.concatenate(pieces, allow_unknown_chunksizes=True)
 
