@@ -15,6 +15,7 @@ import distributed
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
 
@@ -26,8 +27,8 @@ from certivote.pipeline._block_risks import LocalBlocks, blocked_boosting, block
 from certivote.promises import Abstention
 from certivote.theory.families import FAMILIES
 from certivote.theory.methods import METHODS
-from certivote.voters import ColumnEncoder, Forest, Preprocessed
-from certivote.votes import build_votes
+from certivote.voters import ColumnEncoder, Forest, Mixed, Preprocessed
+from certivote.votes import build_votes, plurality
 
 FEATURES = ["age", "dose", "site"]
 FEW = Forest(RandomForestClassifier(n_estimators=12, max_depth=4))
@@ -136,6 +137,63 @@ def test_learning_in_blocks_is_learning():
         assert one == pytest.approx(other, abs=1e-9)
 
 
+def test_many_rows_train_voters_where_they_lie(client, tmp_path):
+    """Trees of all partitions and a booster vote together with voters of the sample; the model is a plain file."""
+    many = table(4000, seed=5)
+    clf = fit(client, divided(many, [500, 500, 2000]), voters="auto", sample_rows=400, learn_rows=500)
+    local = clf.to_local()
+    apart, *_ = local.voters_.forests
+    assert apart.n_voters == 100
+    assert local.voters_.members[-1].models[0].trees.n_trees == 150
+    local.save(tmp_path / "model.certivote")
+    again = load(tmp_path / "model.certivote")
+    assert all(check.passed for check in verify(again.certificate_, again, many[FEATURES], many.outcome))
+    assert clf.certificate_.bound < 0.32
+
+    class Given(Mixed):
+        """Those voters, whatever they are given."""
+
+        def fit(self, X, y, classes, rng):
+            return local.voters_
+
+    # The sample weighs them: given the same voters and weights, the certificate is that of the rows in memory.
+    weights = np.array(clf.certificate_.deployed_part.beta)
+    same = {"prior": weights, "voters": Given(), "sample_rows": 400, "learn_rows": 500}
+    outcome = in_memory(many[FEATURES], many.outcome, **same)
+    part, other = clf.certificate_.deployed_part, outcome.certificate.deployed_part
+    for name in ("n", "votes_digest", "certification_digest", "training_digest", "holdout_errors", "duplicates"):
+        assert getattr(part, name) == getattr(other, name)
+    again = fit(client, divided(many, [3000]), **same)
+    assert again.certificate_ == outcome.certificate
+
+
+def test_a_tree_that_was_grown_apart_is_weighed_by_rows_that_it_has_not_seen(client):
+    many = table(3000, seed=6)
+    many["outcome"] = np.where(np.random.default_rng(0).random(3000) < 0.5, "ill", "well")  # nothing to be learned
+    clf = fit(client, divided(many, [1500]), voters="auto", method="auto", sample_rows=300, learn_rows=300)
+    assert clf.certificate_.deployed_part.holdout_errors > 0.42 * clf.certificate_.deployed_part.n
+
+
+def test_the_certificate_keeps_its_promise():
+    """Of fits where the truth is known, hardly more than delta have an error above the bound."""
+    points = np.array([[a, b] for a in range(4) for b in range(3)], dtype=float)
+    truth = np.random.default_rng(9).uniform(0.05, 0.95, len(points))
+    broken, runs, delta = 0, 50, 0.25
+    voters = Forest(RandomForestClassifier(n_estimators=5, max_depth=3))
+    for seed in range(runs):
+        rng = np.random.default_rng(seed)
+        rows = rng.integers(len(points), size=160)
+        y = (rng.random(160) < truth[rows]).astype(int)
+        X = points[rows]
+        options = {"method": "dis-b", "prior": 0.5, "delta": delta, "random_state": seed}
+        outcome = in_memory(X, y, voters=voters, sample_rows=70, learn_rows=50, **options)
+        part = outcome.deployed
+        answers = plurality(part.voters.votes(points).masses(part.vote.weights))
+        error = np.where(answers == 1, 1.0 - truth, truth).mean()
+        broken += error > outcome.certificate.bound
+    assert broken <= stats.binom.ppf(0.999, runs, delta)
+
+
 def test_few_rows_train_everything_that_they_train_in_memory(client, frame):
     clf = fit(client, divided(frame, [200]), voters="auto")
     assert clf.certificate_ == in_memory(frame[FEATURES], frame.outcome, voters="auto").certificate
@@ -224,6 +282,12 @@ def test_what_a_cluster_cannot_do_is_said_before_any_work(client, frame):
         DaskCertifiedVoteClassifier(client).fit(ddf[FEATURES], divided(frame, [1])["outcome"])
     with pytest.raises(TypeError, match=r"client must be a distributed.Client"):
         fit("tcp://127.0.0.1:8786", ddf)
+    with pytest.raises(ValueError, match="groups cannot be used on a cluster"):
+        DaskCertifiedVoteClassifier(client).fit(ddf[FEATURES], ddf["outcome"], groups=ddf["site"])
+    with pytest.raises(ValueError, match="sample_weight cannot be used here"):
+        DaskCertifiedVoteClassifier(client).fit(ddf[FEATURES], ddf["outcome"], sample_weight=ddf["site"])
+    with pytest.raises(ValueError, match="solver='adam' goes through rows one by one"):
+        fit(client, ddf, solver="adam", learn_rows=None)
     with pytest.raises(ValueError, match="learn_rows"):
         fit(client, ddf, learn_rows=0)
     with pytest.raises(ValueError, match="None of the 1 partitions has a row"):

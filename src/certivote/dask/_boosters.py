@@ -1,5 +1,6 @@
 """A booster of xgboost that is trained by all workers together, on training rows where they lie."""
 
+import operator
 import warnings
 from typing import Any
 
@@ -45,24 +46,28 @@ def train_booster(
         return None
     array, call = dask_package("dask.array"), dask_package().delayed
     step = -(-int(firsts[-1]) // _MOST_ROWS)
-    rows, labels = [], []
+    tasks, counts = [], []
     for part, pair, first, stop, out in zip(parts, passes.table.pairs, firsts[:-1], firsts[1:], within, strict=True):
         count = len(kept_places(int(first), int(stop), out, step))
         if count:
-            both = call(training_rows, pure=False)(part, *pair, out, int(first), step)
-            rows.append(array.from_delayed(both[0], (count, n_columns), dtype=np.float32))
-            labels.append(array.from_delayed(both[1], (count,), dtype=np.float32))
-    if not rows:
+            tasks.append(call(training_rows, pure=False)(part, *pair, out, int(first), step))
+            counts.append(count)
+    if not tasks:
         return None
-    passes.stage.begin("xgboost trains where the rows lie")
     parameters = booster_parameters(len(parts[0].classes), seed)
     for attempt in range(_ATTEMPTS):
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # about workers that have no rows
-                matrix = xgboost.dask.DaskQuantileDMatrix(
-                    passes.client, array.concatenate(rows), array.concatenate(labels)
+                held = passes.hold("training rows for xgboost", tasks)
+                rows, labels = (
+                    [call(own) for own in passes.client.map(operator.getitem, held, [item] * len(held), pure=False)]
+                    for item in (0, 1)
                 )
+                X = [array.from_delayed(own, (n, n_columns), np.float32) for own, n in zip(rows, counts, strict=True)]
+                y = [array.from_delayed(own, (n,), np.float32) for own, n in zip(labels, counts, strict=True)]
+                passes.stage.begin("xgboost trains where the rows lie")
+                matrix = xgboost.dask.DaskQuantileDMatrix(passes.client, array.concatenate(X), array.concatenate(y))
                 found = xgboost.dask.train(passes.client, parameters, matrix, num_boost_round=BOOSTER_ROUNDS)
             return bytes(found["booster"].save_raw("json"))
         except Exception as error:  # whatever a worker that is lost makes xgboost say

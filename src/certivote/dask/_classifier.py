@@ -24,6 +24,7 @@ from certivote.pipeline import (
     make_plan,
     prepare_elsewhere,
     progress,
+    refuse_fit_params,
 )
 from certivote.present import CertificateCard
 from certivote.promises import Promise
@@ -128,7 +129,7 @@ class DaskCertifiedVoteClassifier(CertificateCard, ClassifierMixin, BaseEstimato
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any) -> "DaskCertifiedVoteClassifier":
+    def fit(self, X: Any, y: Any, **fit_params: Any) -> "DaskCertifiedVoteClassifier":
         """Train the voters, learn their weights, draw the vote and certify it.
 
         Parameters
@@ -141,6 +142,13 @@ class DaskCertifiedVoteClassifier(CertificateCard, ClassifierMixin, BaseEstimato
         -------
         self
         """
+        for name in ("groups", "order"):
+            if fit_params.pop(name, None) is not None:
+                raise ValueError(
+                    f"{name} cannot be used on a cluster: rows of one entity, or of one time, may lie in several "
+                    "partitions. Fit CertifiedVoteClassifier to a part that fits into memory."
+                )
+        refuse_fit_params(fit_params)
         client, plan = current_client(self.client), self._plan()
         table = Table(X, y)
         with progress(self.verbose) as stage:

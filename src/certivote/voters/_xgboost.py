@@ -33,6 +33,7 @@ def booster_parameters(n_classes: int, seed: int) -> dict[str, Any]:
         "max_depth": 0,
         "learning_rate": 0.15,
         "seed": seed,
+        "verbosity": 0,
     }
 
 
