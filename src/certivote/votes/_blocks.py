@@ -6,7 +6,7 @@ one block.
 """
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -83,7 +83,7 @@ class StackedMap:
         self._blocks = blocks
 
     def forward(self, weights: Array) -> Array:
-        return np.concatenate([block.forward(weights) for _, block in self._blocks])
+        return self._stacked(block.forward(weights) for _, block in self._blocks)
 
     def adjoint(self, gradient: Array) -> Array:
         total = np.zeros(1)
@@ -92,4 +92,13 @@ class StackedMap:
         return total
 
     def column(self, voter: int) -> Array:
-        return np.concatenate([block.column(voter) for _, block in self._blocks])
+        return self._stacked(block.column(voter) for _, block in self._blocks)
+
+    def _stacked(self, images: Iterable[Array]) -> Array:
+        """Images one below another, of which only one is there beside the result."""
+        out = np.empty(0)
+        for (rows, _), image in zip(self._blocks, images, strict=True):
+            if not rows.start:
+                out = np.empty((self._blocks[-1][0].stop, *image.shape[1:]))
+            out[rows] = image
+        return out
