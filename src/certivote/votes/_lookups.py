@@ -182,7 +182,7 @@ class _UsualClasses:
         counts = _SparseClasses(codes, n_classes).forward(np.ones(n_voters))
         self._usual = counts.argmax(axis=1).astype(codes.dtype)
         usual = codes == self._usual[:, None]
-        self._bits = _SparseBits(usual)
+        self._bits = _Bits(usual)
         voters, rows = np.nonzero(~usual.T)
         cell_type = np.uint16 if n_rows * n_classes <= 2**16 else np.int32
         self._cells = (rows * n_classes + codes[rows, voters]).astype(cell_type)
