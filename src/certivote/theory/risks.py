@@ -50,6 +50,10 @@ Curve = Callable[[Array], tuple[Array, Array]]
 """A function of the wrong mass and its derivative."""
 
 
+_FEW_CLASSES = 32
+"""Classes whose masses are compared class by class."""
+
+
 def count_errors(masses: Array, labels: Labels, loss: Loss) -> int:
     """Number of examples on which a vote with these class masses errs.
 
@@ -85,10 +89,16 @@ def answers_and_mistakes(votes: Votes, weights: Array, labels: Labels, loss: Los
     """
     answers, wrong = np.empty(len(labels), dtype=np.intp), np.empty(len(labels), dtype=bool)
 
+    loops = compiled_loops() if is_many(votes) else None
+
     def count(block: tuple[slice, Votes]) -> None:
         rows, own = block
         masses = own.masses(weights)
-        answers[rows], wrong[rows] = plurality(masses), mistakes(masses, labels[rows], loss)
+        if loops is None or votes.n_classes == 2:
+            answers[rows] = plurality(masses)
+        else:
+            loops.rivals(masses, np.full(len(masses), -1), answers[rows])  # of no class
+        wrong[rows] = answers[rows] != labels[rows] if loss == "plurality" else mistakes(masses, labels[rows], loss)
 
     block_by_block(count, row_blocks(votes))
     return answers, wrong
@@ -146,14 +156,16 @@ def _expected_plurality(
             values, counted = np.empty((2, n)), np.full(n, 1.0 / n) if shares is None else shares
             loops.plurality(labels, counted, total, *_whole_table(total).parts, masses, values)
             return mean_of(values[0], shares), class_masses.adjoint(masses) + mean_slope(values[1], shares)
-        own, rival_class = own_and_rival(masses, labels)
+        own, rival_class = own_and_rival(masses, labels, many)
         rival = masses[rows, rival_class]
         pair = own + rival
-        z = np.divide(rival - own, np.sqrt(pair), out=np.zeros(n), where=pair > 0)
+        root = np.sqrt(pair)
+        z = np.divide(rival - own, root, out=np.zeros(n), where=pair > 0)
         wrong = 0.5 * (total + math.sqrt(total) * z)
         value, slope, in_total = _table(total, wrong, many)(wrong)
         # dz/drival = (rival + 3 own) / (2 pair^1.5) and dz/down = -(own + 3 rival) / (2 pair^1.5).
-        steep = spread(np.divide(0.25 * math.sqrt(total) * slope, pair**1.5, out=np.zeros(n), where=pair > 0), shares)
+        cubed = pair * root if many else pair**1.5
+        steep = spread(np.divide(0.25 * math.sqrt(total) * slope, cubed, out=np.zeros(n), where=pair > 0), shares)
         gradient = np.zeros_like(masses)
         gradient[rows, rival_class] = steep * (rival + 3.0 * own)
         gradient[rows, labels] = -steep * (own + 3.0 * rival)
@@ -260,6 +272,18 @@ def own_and_rival(masses: Array, labels: Labels, many: bool = False) -> tuple[Ar
         rival = np.empty(len(labels), dtype=np.intp)
         loops.rivals(masses, labels, rival)
         return own, rival
+    if many and masses.shape[1] <= _FEW_CLASSES:
+        return own, _rivals(masses, labels)
     others = masses.copy()
     others[rows, labels] = -1.0
     return own, np.argmax(others, axis=1)
+
+
+def _rivals(masses: Array, labels: Labels) -> Labels:
+    """The same, class by class: quicker where classes are few and their masses lie together."""
+    largest, rival = np.full(len(labels), -1.0), np.zeros(len(labels), dtype=np.intp)
+    for c, mass in enumerate(masses.T):
+        better = (mass > largest) & (labels != c)
+        np.copyto(largest, mass, where=better)
+        np.copyto(rival, c, where=better)
+    return rival

@@ -19,7 +19,7 @@ MANY = 4_000_000
 """Entries of a table from which on it is gone through in blocks."""
 BLOCK = 1 << 19
 """Entries of a block, about."""
-_PER_CLASS = 10
+_PER_CLASS = 4
 """Entries that a class mass counts for, which takes more bytes than a vote."""
 
 
@@ -61,7 +61,7 @@ def row_blocks(votes: Votes) -> tuple[tuple[slice, Votes], ...]:
     [slice(0, 1, None)]
     >>> many = build_votes(codes=np.zeros((50_000, 100), dtype=np.uint8), n_classes=2)
     >>> [block.n_rows for _, block in row_blocks(many)][:2]
-    [4369, 4369]
+    [4854, 4854]
     """
     if not is_many(votes):
         return ((slice(0, votes.n_rows), votes),)

@@ -150,17 +150,20 @@ class _Classes:
 
 
 class _SparseClasses:
-    """The masses of all classes, by a sparse matrix of the cells (row, class), which is made anew for each use."""
+    """The masses of all classes, by a sparse matrix of the cells (class, row), which is made anew for each use.
+
+    Masses lie class by class, so that rows can be gone through side by side.
+    """
 
     def __init__(self, codes: Codes, n_classes: int):
         self._codes, self._n_classes = codes, n_classes
 
     def forward(self, weights: Array) -> Array:
         masses: Array = self._by_voter().T @ weights
-        return masses.reshape(len(self._codes), self._n_classes)
+        return masses.reshape(self._n_classes, len(self._codes)).T
 
     def adjoint(self, gradient: Array) -> Array:
-        return self._by_voter() @ gradient.ravel()
+        return self._by_voter() @ gradient.T.ravel()
 
     def column(self, voter: int) -> Array:
         return np.eye(self._n_classes)[self._codes[:, voter]]
@@ -168,7 +171,8 @@ class _SparseClasses:
     def _by_voter(self) -> Any:
         n_rows, n_voters = self._codes.shape
         cells = np.empty((n_voters, n_rows), dtype=np.int32)
-        np.add(self._codes.T, np.arange(n_rows, dtype=np.int32) * self._n_classes, out=cells, casting="unsafe")
+        np.multiply(self._codes.T, n_rows, out=cells, dtype=np.int32, casting="unsafe")
+        cells += np.arange(n_rows, dtype=np.int32)
         pointers = np.arange(n_voters + 1) * n_rows
         return _matrix(cells.ravel(), pointers, n_rows * self._n_classes, np.ones(cells.size))
 
@@ -178,14 +182,14 @@ class _UsualClasses:
 
     def __init__(self, codes: Codes, n_classes: int):
         n_rows, n_voters = codes.shape
-        self._shape = (n_rows, n_classes)
+        self._shape = (n_classes, n_rows)
         counts = _SparseClasses(codes, n_classes).forward(np.ones(n_voters))
         self._usual = counts.argmax(axis=1).astype(codes.dtype)
         usual = codes == self._usual[:, None]
         self._bits = _Bits(usual)
         voters, rows = np.nonzero(~usual.T)
         cell_type = np.uint16 if n_rows * n_classes <= 2**16 else np.int32
-        self._cells = (rows * n_classes + codes[rows, voters]).astype(cell_type)
+        self._cells = (codes[rows, voters] * np.intp(n_rows) + rows).astype(cell_type)
         self._pointers = np.concatenate([[0], np.cumsum(np.bincount(voters, minlength=n_voters))])
 
     @property
@@ -195,12 +199,12 @@ class _UsualClasses:
 
     def forward(self, weights: Array) -> Array:
         masses: Array = (self._others().T @ weights).reshape(self._shape)
-        masses[np.arange(len(masses)), self._usual] = self._bits.forward(weights)
-        return masses
+        masses[self._usual, np.arange(self._shape[1])] = self._bits.forward(weights)
+        return masses.T
 
     def adjoint(self, gradient: Array) -> Array:
         usual = gradient[np.arange(len(gradient)), self._usual]
-        return self._bits.adjoint(usual) + self._others() @ gradient.ravel()
+        return self._bits.adjoint(usual) + self._others() @ gradient.T.ravel()
 
     def column(self, voter: int) -> Array:
         one = np.zeros(len(self._pointers) - 1)
