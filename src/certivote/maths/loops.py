@@ -158,14 +158,16 @@ def _plurality(
     for i in range(n_rows):
         label = labels[i]
         own, rival, found = masses[i, label], -1.0, 0
+        masses[i, label] = -1.0
         for c in range(n_classes):
-            better = (masses[i, c] > rival) & (c != label)
-            rival = masses[i, c] if better else rival
-            found = c if better else found
+            mass = masses[i, c]
+            found = c if mass > rival else found
+            rival = mass if mass > rival else rival
         for c in range(n_classes):
             masses[i, c] = 0.0
         pair = own + rival
-        z = (rival - own) / math.sqrt(pair) if pair > 0.0 else 0.0
+        rooted = math.sqrt(pair)
+        z = (rival - own) / rooted if pair > 0.0 else 0.0
         place = min(max((0.5 * (total + root * z) - first) / scale, 0.0), float(n_cells))
         cell = min(math.floor(place), n_cells - 1)
         x = place - cell
@@ -173,6 +175,6 @@ def _plurality(
         slope = ((3.0 * k[0] * x + 2.0 * k[1]) * x + k[2]) / scale
         values[0, i] = ((k[0] * x + k[1]) * x + k[2]) * x + k[3]
         values[1, i] = ((k[4] * x + k[5]) * x + k[6]) * x + k[7] + slope * (0.5 + 0.25 * z / root)
-        steep = 0.25 * root * slope / (pair * math.sqrt(pair)) * shares[i] if pair > 0.0 else 0.0
+        steep = 0.25 * root * slope / (pair * rooted) * shares[i] if pair > 0.0 else 0.0
         masses[i, found] = steep * (rival + 3.0 * own)
         masses[i, label] = -steep * (own + 3.0 * rival)
