@@ -130,6 +130,8 @@ def plurality(masses: Array) -> NDArray[np.intp]:
     >>> plurality(np.array([[0.2, 0.8], [0.5, 0.5]])).tolist()
     [1, 0]
     """
+    if masses.shape[1] == 2:  # the same, and quicker
+        return (masses[:, 1] > masses[:, 0]).astype(np.intp)
     return np.argmax(masses, axis=1)
 
 
