@@ -29,6 +29,7 @@ ROOMS = [
     "io",
     "present",
     "estimator",
+    "dask",
     "datasets",
     "experiments",
     "cli",

@@ -7,6 +7,7 @@ the draw has a random stream of its own. Formulas are in :mod:`certivote.theory`
 :mod:`certivote.certificate`; nothing here is shown, verified or written to disk.
 """
 
+from certivote.pipeline._by_number import ByNumber, NumberedRows, trains
 from certivote.pipeline._certify import CertifiedPart, Outcome, certify_votes
 from certivote.pipeline._certify_counts import certify_counts, count_predictions
 from certivote.pipeline._compare import compare
@@ -16,17 +17,24 @@ from certivote.pipeline._given import certify, certify_predictions
 from certivote.pipeline._input import check_labelled, check_rows, refuse_fit_params
 from certivote.pipeline._learn import SOLVERS, Problem, training_objective
 from certivote.pipeline._plan import PARAMETER_CONSTRAINTS, Plan, make_plan, usual_voters
-from certivote.pipeline._prepare import Prepared, PreparedPart, prepare
+from certivote.pipeline._prepare import prepare
+from certivote.pipeline._prepare_elsewhere import RowsElsewhere, prepare_elsewhere
+from certivote.pipeline._prepared import Count, FullCount, Prepared, PreparedPart
 from certivote.pipeline._progress import Stage, progress
 from certivote.pipeline._run import run
-from certivote.pipeline._split import PartRows, Split
+from certivote.pipeline._split import COMPARED_ROWS, PartRows, Split
 from certivote.pipeline._units import require_repeatable
 
 __all__ = [
+    "COMPARED_ROWS",
     "PARAMETER_CONSTRAINTS",
     "SOLVERS",
+    "ByNumber",
     "CertifiedPart",
+    "Count",
     "DecisiveVoters",
+    "FullCount",
+    "NumberedRows",
     "Outcome",
     "PartRows",
     "Plan",
@@ -34,6 +42,7 @@ __all__ = [
     "Prepared",
     "PreparedPart",
     "Problem",
+    "RowsElsewhere",
     "Split",
     "Stage",
     "certify",
@@ -47,10 +56,12 @@ __all__ = [
     "make_plan",
     "merge_counts",
     "prepare",
+    "prepare_elsewhere",
     "progress",
     "refuse_fit_params",
     "require_repeatable",
     "run",
     "training_objective",
+    "trains",
     "usual_voters",
 ]

@@ -10,7 +10,7 @@ from certivote.certificate import Certificate, join_pieces, row_keys, row_piece
 from certivote.pipeline._answers import by_name, checked_labels, codes_of, match
 from certivote.pipeline._counts import CountedPart, PredictionCounts, is_label, merge_counts, packed
 from certivote.pipeline._given_rows import GivenRows, alone, certified, checked_plan, for_models
-from certivote.pipeline._prepare import CountedRows
+from certivote.pipeline._prepared import CountedRows
 from certivote.pipeline._promises import Sight, check_promises
 from certivote.pipeline._units import Units
 from certivote.pipeline._values import column_name

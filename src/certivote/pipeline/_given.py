@@ -26,7 +26,7 @@ from certivote.pipeline._plan import Plan
 from certivote.pipeline._promises import Sight, check_promises, check_sight, columns_of
 from certivote.pipeline._seeds import entropy_of
 from certivote.pipeline._shown import Shown
-from certivote.pipeline._split import PartRows, count_duplicates
+from certivote.pipeline._split import Duplicates, PartRows, count_duplicates
 from certivote.pipeline._unit_remarks import unit_remarks
 from certivote.pipeline._units import Units, make_units
 from certivote.pipeline._values import column_name
@@ -199,7 +199,7 @@ class _Rows:
     columns: tuple[str, ...]
     n_columns: int
     units: Units
-    duplicates: tuple[int, int]
+    duplicates: Duplicates
     remarks: tuple[str, ...]
     only_answers: bool = False
     table: Any = None

@@ -14,11 +14,11 @@ from certivote.pipeline._certify import certify_votes
 from certivote.pipeline._hyper_priors import HyperPrior, given_hyper_priors, hyper_prior_words
 from certivote.pipeline._majority import class_counts
 from certivote.pipeline._plan import PARAMETER_CONSTRAINTS, Plan, make_plan
-from certivote.pipeline._prepare import CountedRows, Prepared, PreparedPart
+from certivote.pipeline._prepared import CountedRows, Prepared, PreparedPart
 from certivote.pipeline._promises import Sight
 from certivote.pipeline._provenance import Table
 from certivote.pipeline._seeds import entropy_of
-from certivote.pipeline._split import PartRows
+from certivote.pipeline._split import Duplicates, PartRows
 from certivote.pipeline._units import Units
 from certivote.promises import Promise
 from certivote.theory.methods import GIVEN_MODEL
@@ -60,7 +60,7 @@ class GivenRows:
     units: Units
     digests: tuple[str, str]
     training_rows: int = 0
-    duplicates: tuple[int, int] = (0, 0)
+    duplicates: Duplicates = (0, 0)
     remarks: tuple[str, ...] = ()
     counted: CountedRows | None = None
 
