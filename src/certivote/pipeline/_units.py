@@ -101,7 +101,7 @@ def make_units(n_rows: int, groups: ArrayLike | None, order: ArrayLike | None) -
 
 
 def require_repeatable(certificate: Certificate, groups: Any, order: Any) -> None:
-    """Refuse to repeat a fit without its seed, what its rows belonged to, or when they were taken; or from a cluster."""
+    """Refuse to repeat a fit without its seed or what its rows belonged to, or when they were taken; or a cluster's."""
     if certificate.division != "shuffled":
         raise ValueError(
             "The vote was trained on a cluster, which cannot be repeated: other partitions or workers train other "
