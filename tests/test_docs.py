@@ -39,6 +39,7 @@ REFERENCE = (
     "certivote.maths.occam",
     "certivote.maths.rounding",
     "certivote.maths.shift",
+    "certivote.maths.tree_digest",
     "certivote.votes",
     "certivote.voters",
     "certivote.voters.text_columns",
