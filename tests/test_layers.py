@@ -27,6 +27,7 @@ ROOMS = [
     "pipeline",
     "verify",
     "io",
+    "monitor",
     "present",
     "estimator",
     "datasets",

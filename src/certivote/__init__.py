@@ -14,6 +14,7 @@ from certivote.verify import verify  # at once: this is the function, whoever im
 if TYPE_CHECKING:
     from certivote import voters
     from certivote.estimator import CertifiedVoteClassifier, load
+    from certivote.monitor import Monitor
     from certivote.pipeline import certify, certify_predictions, compare
     from certivote.present import plot_certificate, plot_comparison, plot_decisions, plot_weights
 else:
@@ -22,6 +23,7 @@ else:
         {
             "estimator": ["CertifiedVoteClassifier", "load"],
             "io": [],
+            "monitor": ["Monitor"],
             "pipeline": ["certify", "certify_predictions", "compare"],
             "present": ["plot_certificate", "plot_comparison", "plot_decisions", "plot_weights"],
             "promises": [],
@@ -32,6 +34,7 @@ else:
 __all__ = [
     "Certificate",
     "CertifiedVoteClassifier",
+    "Monitor",
     "__version__",
     "certify",
     "certify_predictions",

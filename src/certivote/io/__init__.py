@@ -10,6 +10,7 @@ from certivote._late import late_names
 from certivote.io._alike import read_alike
 from certivote.io._archive import ModelFileError
 from certivote.io._atomic import atomic_file, check_writable, write_atomically
+from certivote.io._certificates import read_certificate
 from certivote.io._costs import read_costs
 from certivote.io._decimal_marks import readable_columns
 from certivote.io._labels import same_labels
@@ -33,6 +34,7 @@ __all__ = [
     "column_names",
     "is_parquet",
     "read_alike",
+    "read_certificate",
     "read_costs",
     "read_model",
     "read_predictions",

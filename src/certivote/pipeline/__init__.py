@@ -16,14 +16,17 @@ from certivote.pipeline._learn import SOLVERS, Problem, training_objective
 from certivote.pipeline._plan import PARAMETER_CONSTRAINTS, Plan, make_plan, usual_voters
 from certivote.pipeline._prepare import Prepared, PreparedPart, prepare
 from certivote.pipeline._progress import Stage, progress
+from certivote.pipeline._reference import GRID, ColumnShares, Reference, on_grid, table_columns
 from certivote.pipeline._run import run
 from certivote.pipeline._split import PartRows, Split
 from certivote.pipeline._units import require_repeatable
 
 __all__ = [
+    "GRID",
     "PARAMETER_CONSTRAINTS",
     "SOLVERS",
     "CertifiedPart",
+    "ColumnShares",
     "DecisiveVoters",
     "Outcome",
     "PartRows",
@@ -31,6 +34,7 @@ __all__ = [
     "Prepared",
     "PreparedPart",
     "Problem",
+    "Reference",
     "Split",
     "Stage",
     "certify",
@@ -40,11 +44,13 @@ __all__ = [
     "check_rows",
     "compare",
     "make_plan",
+    "on_grid",
     "prepare",
     "progress",
     "refuse_fit_params",
     "require_repeatable",
     "run",
+    "table_columns",
     "training_objective",
     "usual_voters",
 ]

@@ -26,6 +26,7 @@ from certivote.pipeline._probe import probe_rows
 from certivote.pipeline._progress import Stage
 from certivote.pipeline._promises import GUIDE_ROWS, Sight, Unseen, check_promises, columns_of
 from certivote.pipeline._provenance import Table, describe_table
+from certivote.pipeline._reference import ReferenceRows, reference_rows
 from certivote.pipeline._seeds import Seeds, entropy_of
 from certivote.pipeline._split import PartRows, Split, count_duplicates, split_rows
 from certivote.pipeline._unit_remarks import unit_remarks
@@ -68,6 +69,8 @@ class PreparedPart:
         Some that are none of these, see :func:`~certivote.pipeline._probe.probe_rows`.
     sight : Sight
         What promises may see besides.
+    reference : ReferenceRows or None
+        Certification rows that new rows can be compared with later.
     """
 
     rows: PartRows
@@ -83,6 +86,7 @@ class PreparedPart:
     remarks: tuple[str, ...]
     probe: Any
     sight: Sight
+    reference: ReferenceRows | None = None
 
 
 @dataclass(frozen=True)
@@ -202,6 +206,7 @@ def prepare(
                     *column_remarks(training, labels, table.columns),
                     *unit_remarks(units, rows, X, table.columns, entropy),
                 ),
+                reference=reference_rows(X, names, rows.certify, units.of(rows.certify), seeds.reference),
             )
         )
     return Prepared(

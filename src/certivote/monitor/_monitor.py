@@ -1,0 +1,329 @@
+"""Outcomes after deployment, against what a certificate promises."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from certivote.certificate import Certificate
+from certivote.monitor._rows import columns_of, names, places, sureness, time_text, values_of
+from certivote.monitor._seen import Seen, name_digests
+from certivote.monitor._source import certificate_of
+from certivote.monitor._stream import Stream
+from certivote.monitor._watched import AUTOMATIC, PROMISES_WATCHED, Outcomes, Units, divided, watched_of
+from certivote.monitor._words import summary
+
+__all__ = ["Counted", "Monitor"]
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What became of the rows of one update, or of all of them.
+
+    Attributes
+    ----------
+    rows : int
+        Rows that were given.
+    counted : int
+        Rows that were counted.
+    repeated : int
+        Rows whose id was there before: they are counted once.
+    later : int
+        With entities, rows of one that was counted in an earlier update: they are left out.
+    entities : int
+        With entities, those that were counted.
+    """
+
+    rows: int = 0
+    counted: int = 0
+    repeated: int = 0
+    later: int = 0
+    entities: int = 0
+
+    def __add__(self, other: "Counted") -> "Counted":
+        return Counted(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(Counted)))
+
+
+class Monitor:
+    """Whether a certificate still holds, judged by outcomes as they come, at every moment with the same guarantee.
+
+    Parameters
+    ----------
+    source : Certificate, fitted CertifiedVoteClassifier, or path of a certificate or a model
+    alpha : float in (0, 1), default=0.01
+        If all watched bounds hold for ever, an alarm is ever raised with at most this probability. It is divided: one
+        half is for the certificate's bound, the other half for all other statements, the same for each.
+    watch : "auto", "all", or sequence of names of promises
+        What is watched besides the certificate's bound: ``auto``, its statements by class and those of other promises
+        that need no more than true classes and answers (precision, costs); ``all`` of its promises; or those that are
+        named, such as ``["by class", "subgroups"]``. An empty sequence: nothing else.
+
+    Attributes
+    ----------
+    streams : tuple of Stream
+        What is watched, with the evidence on each; the first is the certificate's bound.
+    total : Counted
+        What became of all rows.
+
+    Notes
+    -----
+    An alarm says that a bound **does not hold any more** (or never did, which a certificate allows for with probability
+    delta). No alarm says nothing: there may not be evidence enough yet. The guarantee and its proof are in
+    :mod:`certivote.maths.evidence`: outcomes need not be independent, and errors may become more and less frequent as
+    long as they never exceed the bound. It does rest on which outcomes become known, and when, having nothing to do
+    with whether the answer was right: if labels arrive for a selection only, it is about that selection.
+
+    Where the certificate is about entities, the loss of one is the mean over its rows in the update in which it first
+    appears; later rows of it are left out.
+
+    Examples
+    --------
+    >>> from certivote import Monitor, certify_predictions
+    >>> certificate = certify_predictions(["ill", "well"] * 100, ["ill", "well"] * 99 + ["well", "well"])
+    >>> monitor = Monitor(certificate, alpha=0.01)
+    >>> monitor.update(["ill", "well"] * 100, ["ill", "well"] * 100).counted
+    200
+    >>> monitor.alarm
+    False
+    >>> monitor.update(["ill", "well"] * 50, ["ill", "ill"] * 50).counted
+    100
+    >>> monitor.alarm, monitor.error_so_far
+    (True, 0.16666666666666666)
+    """
+
+    def __init__(self, source: Any, alpha: float = 0.01, watch: str | Sequence[str] = "auto"):
+        if not isinstance(alpha, float | int) or not 0.0 < alpha < 1.0:
+            raise ValueError(f"alpha must be a number between 0 and 1, such as 0.01; got {alpha!r:.80}.")
+        certificate = certificate_of(source)
+        self.alpha = float(alpha)
+        self.certificate_digest = certificate.digest
+        self.classes = certificate.classes
+        self.groups = certificate.groups
+        self.certified, self.loss = certificate.certified, certificate.loss
+        watched = divided(watched_of(certificate, _promises(certificate, watch)), self.alpha)
+        self.streams = tuple(Stream(own, bool(self.groups)) for own in watched)
+        self.total = Counted()
+        self.calls: list[tuple[int, str]] = []
+        self._ids, self._entities = Seen(), Seen()
+
+    # What outcomes say
+
+    @property
+    def alarm(self) -> bool:
+        """Whether any watched bound has ever been found not to hold."""
+        return any(stream.alarm for stream in self.streams)
+
+    @property
+    def alarms(self) -> tuple[Stream, ...]:
+        """The streams whose bounds have been found not to hold."""
+        return tuple(stream for stream in self.streams if stream.alarm)
+
+    @property
+    def n(self) -> int:
+        """Outcomes that were counted; with entities, entities."""
+        return self.streams[0].n
+
+    @property
+    def bound(self) -> float:
+        """The certified bound."""
+        return self.streams[0].bound
+
+    @property
+    def e_value(self) -> float:
+        """The evidence against the certified bound now: at most 1 in the mean, as long as it holds."""
+        return self.streams[0].e_value
+
+    @property
+    def change_value(self) -> float:
+        """The evidence of a change for the worse since some unknown moment (Shiryaev-Roberts)."""
+        return self.streams[0].change_value
+
+    @property
+    def error_so_far(self) -> float | None:
+        """The share of wrong answers so far; None before the first outcome."""
+        return self.streams[0].error_so_far
+
+    @property
+    def error_limit(self) -> float:
+        """Upper limit for the mean error until now, valid at all times together with probability ``1 - alpha``."""
+        return self.streams[0].error_limit
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What must be true of how outcomes become known."""
+        return assumptions(self.groups)
+
+    def summary(self) -> str:
+        """What outcomes say, in plain words."""
+        return summary(self)
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    # What happens
+
+    def update(
+        self,
+        y_true: ArrayLike,
+        y_pred: ArrayLike,
+        *,
+        ids: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        table: Any = None,
+        scores: ArrayLike | None = None,
+        when: Any = None,
+        weights: ArrayLike | None = None,
+    ) -> Counted:
+        """Count outcomes: any number of them, in the order in which they became known.
+
+        Parameters
+        ----------
+        y_true : array-like
+            The true classes. A class that the certificate does not know counts as an error.
+        y_pred : array-like
+            What the classifier had answered.
+        ids : array-like, optional
+            What identifies each row, so that none is counted twice. Without ids every row counts.
+        groups : array-like, optional
+            For a certificate about entities, the one that each row belongs to.
+        table : data frame, optional
+            Columns that watched subgroups are made of.
+        scores : array-like, optional
+            How sure the classifier was of each answer; or the masses of all classes, one row for each case.
+        when : date, time or text, optional
+            When the outcomes became known; by default now.
+        weights : array-like, optional
+            Not supported, and refused: see the message.
+
+        Returns
+        -------
+        Counted
+        """
+        if weights is not None:
+            raise ValueError(
+                "weights by labelling probabilities are not supported: a weighted loss of 1/probability is not between "
+                "0 and 1, so these bets on it would not be fair; let a random sample of all cases be labelled instead."
+            )
+        truth = values_of(y_true, "y_true")
+        rows = self._outcomes(truth, y_pred, table, scores)
+        moment, everything = time_text(when), np.arange(len(truth))
+        id_digests = None if ids is None else name_digests(names(ids, "ids", len(truth)), "id")
+        entities = self._groups(groups, len(truth))
+        fresh = np.ones(len(truth), dtype=bool) if id_digests is None else self._ids.news(id_digests)
+        taken = everything[fresh]
+        if entities is not None:
+            taken = taken[~self._entities.known(entities[taken])]
+        codes = None if entities is None else _by_appearance(entities[taken])
+        losses = [self._losses(stream, rows, taken, codes) for stream in self.streams]
+        # Nothing is changed before all has been checked.
+        for stream, own in zip(self.streams, losses, strict=True):
+            stream.take(own, moment)
+        if id_digests is not None:
+            self._ids.add(id_digests)
+        if entities is not None:
+            self._entities.add(entities[taken])
+        n_entities = 0 if codes is None or not len(codes) else int(codes.max()) + 1
+        n_fresh = int(np.count_nonzero(fresh))
+        counted = Counted(len(truth), len(taken), len(truth) - n_fresh, n_fresh - len(taken), n_entities)
+        self.total = self.total + counted
+        self._note(moment)
+        return counted
+
+    def _outcomes(self, truth: list[Any], y_pred: ArrayLike, table: Any, scores: ArrayLike | None) -> Outcomes:
+        said = values_of(y_pred, "y_pred", len(truth))
+        answers = places(said, self.classes)
+        if np.any(answers < 0):
+            raise ValueError(
+                f"y_pred has the label {said[int(np.argmin(answers))]!r:.80}, which is none of the certificate's "
+                f"classes {', '.join(self.classes[:10])}: these are the answers of another classifier."
+            )
+        sure, masses = sureness(scores, len(truth), len(self.classes))
+        columns = columns_of(table, len(truth))
+        given = {"table": columns, "scores": sure, "masses": masses}
+        for stream in self.streams:
+            if stream.is_watched and stream.watched.needs and given[stream.watched.needs] is None:
+                raise ValueError(_lacks(stream))
+        return Outcomes(places(truth, self.classes), answers, sure, masses, columns)
+
+    def _groups(self, groups: ArrayLike | None, count: int) -> NDArray[np.uint64] | None:
+        if (groups is None) == bool(self.groups):
+            raise ValueError(
+                f"The certificate is about entities ({self.groups}): give groups=, what each row belongs to."
+                if self.groups
+                else "groups cannot be used here: the certificate is about single rows, not about entities."
+            )
+        return None if groups is None else name_digests(names(groups, "groups", count), "entity")
+
+    def _losses(self, stream: Stream, rows: Outcomes, taken: NDArray[np.intp], codes: NDArray[np.intp] | None) -> Units:
+        """The losses that a statement is about: of rows, or of entities in the order in which they appear."""
+        if stream.promise != self.streams[0].promise and not stream.is_watched:
+            return np.empty(0, dtype=np.int64)
+        among, units = stream.watched.losses(rows)
+        among, units = among[taken], units[taken]
+        if codes is None:
+            return units[among]
+        numbers, own = np.unique(codes[among], return_inverse=True)
+        sums = np.zeros(len(numbers), dtype=np.int64)
+        np.add.at(sums, own, units[among])
+        return sums // np.maximum(np.bincount(own, minlength=len(numbers)), 1)
+
+    def _note(self, when: str) -> None:
+        """Remember how many outcomes there were when, every other time if there are too many."""
+        self.calls.append((self.n, when))
+        if len(self.calls) > _MOST_CALLS:
+            self.calls = [*self.calls[:-1:2], self.calls[-1]]
+
+
+_MOST_CALLS = 500
+
+
+def _promises(certificate: Certificate, watch: str | Sequence[str]) -> Sequence[str]:
+    """The names of promises to watch."""
+    there = [promise.name for promise in certificate.promises if promise.name in PROMISES_WATCHED]
+    if watch == "all":
+        return there
+    if watch == "auto":
+        return [name for name in there if name in AUTOMATIC]
+    named = [watch] if isinstance(watch, str) else list(watch)
+    unknown = [name for name in named if name not in there and name != PROMISES_WATCHED[0]]
+    if unknown:
+        known = ", ".join(dict.fromkeys(there)) or "none"
+        raise ValueError(
+            f"watch has {unknown[0]!r:.80}, which the certificate does not promise; 'auto', 'all', or some of its "
+            f"promises can be watched: {known}."
+        )
+    return named
+
+
+def _lacks(stream: Stream) -> str:
+    what = {
+        "table": "table=, a data frame with the columns of the rows",
+        "scores": "scores=, how sure the classifier was of each answer",
+        "masses": "scores=, the masses of all classes, a row for each case",
+    }[stream.watched.needs]
+    return f"{stream.name!s:.200} cannot be told from true classes and answers: give {what}, or do not watch it."
+
+
+def _by_appearance(digests: NDArray[np.uint64]) -> NDArray[np.intp]:
+    """Numbers for entities in the order in which they first appear."""
+    _, first, codes = np.unique(digests, return_index=True, return_inverse=True)
+    places = np.empty(len(first), dtype=np.intp)
+    places[np.argsort(first)] = np.arange(len(first))
+    return places[codes.reshape(-1)]
+
+
+def assumptions(groups: str) -> tuple[str, ...]:
+    """What must be true of how outcomes become known."""
+    return (
+        "Which outcomes become known, and in which order, has nothing to do with whether the answers were right. If "
+        "labels arrive only for some cases, such as those that were treated or accepted, this is about such cases.",
+        "The answers are those of the certified classifier, and the true classes are recorded as they were when it was "
+        "certified.",
+        *(
+            ("An entity is judged by its rows in the update in which it first appears, as if these were all it has.",)
+            if groups
+            else ()
+        ),
+    )
