@@ -30,6 +30,7 @@ ROOMS = [
     "monitor",
     "present",
     "estimator",
+    "dask",
     "datasets",
     "experiments",
     "cli",

@@ -35,7 +35,8 @@ class Problem:
     """What an optimiser sees of one part: votes and labels, prior, and how the bound is paid.
 
     The learned parameters are functions of an unconstrained vector ``x``, so every step is feasible. Where rows belong
-    to ``entities``, risks are means over these, and their number takes the place of that of the rows.
+    to ``entities``, risks are means over these, and their number takes the place of that of the rows. Where these are
+    some of the rows only, ``n_rows`` is how many will be counted.
     """
 
     votes: Votes
@@ -46,10 +47,11 @@ class Problem:
     method: Method
     setting: Setting
     entities: Entities | None = None
+    n_rows: int | None = None
 
     def bound(self, risk: Any, penalty: float) -> tuple[float, Any, float]:
         """The bound and its derivatives in the risk and in the penalty."""
-        size = self.votes.n_rows if self.entities is None else self.entities.count
+        size = self.n_rows or self.votes.n_rows if self.entities is None else self.entities.count
         return self.method.theorem.slopes(risk, penalty, size, self.setting)
 
     def risk(self, votes: Votes, labels: Labels, shares: Array | None = None) -> SmoothRisk:

@@ -185,6 +185,11 @@ def verify(
         raise ValueError(
             "X and y come together, and with the model: without it nothing says which rows were certified."
         )
+    elif refit and certificate.division != "shuffled":
+        raise ValueError(
+            "refit=True trains again, and the vote was trained on a cluster, which cannot be repeated: other "
+            "partitions or workers train other voters. Verify it without a new fit."
+        )
     elif refit and X is None:
         raise ValueError("refit=True trains again, and that needs the model and the data: give model, X and y.")
     if y is None and not (groups is None and order is None):

@@ -10,7 +10,7 @@ and bounds have no place in this room, and neither have the voters.
 
 from certivote.votes._base import LinearMap, Votes, fixed_point, plurality
 from certivote.votes._binned import BinnedVotes
-from certivote.votes._build import build_votes, join_votes
+from certivote.votes._build import build_votes, join_votes, stack_votes
 from certivote.votes._dense import DenseVotes, code_type
 from certivote.votes._soft import SoftVotes
 
@@ -25,4 +25,5 @@ __all__ = [
     "fixed_point",
     "join_votes",
     "plurality",
+    "stack_votes",
 ]

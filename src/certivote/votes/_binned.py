@@ -49,6 +49,10 @@ class BinnedVotes:
             return None
         return cls(np.concatenate([part._bins for part in parts], axis=1), parts[0]._shape[1])
 
+    @classmethod
+    def stack(cls, parts: "Sequence[BinnedVotes]") -> "BinnedVotes":
+        return cls(np.concatenate([part._bins for part in parts]), parts[0]._shape[1])
+
     def masses(self, weights: Array) -> Array:
         return self.by_class().forward(weights)
 

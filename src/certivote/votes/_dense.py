@@ -55,6 +55,10 @@ class DenseVotes:
     def join(cls, parts: "Sequence[DenseVotes]") -> "DenseVotes":
         return cls(np.concatenate([part._codes for part in parts], axis=1), parts[0].n_classes)
 
+    @classmethod
+    def stack(cls, parts: "Sequence[DenseVotes]") -> "DenseVotes":
+        return cls(np.concatenate([part._codes for part in parts]), parts[0].n_classes)
+
     def masses(self, weights: Array) -> Array:
         out = np.empty((self.n_rows, self.n_classes))
         step = max(_CELLS // self.n_voters, 1)

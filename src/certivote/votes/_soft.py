@@ -36,6 +36,10 @@ class SoftVotes:
     def join(cls, parts: "Sequence[SoftVotes]") -> "SoftVotes":
         return cls(np.concatenate([part._fractions for part in parts], axis=1))
 
+    @classmethod
+    def stack(cls, parts: "Sequence[SoftVotes]") -> "SoftVotes":
+        return cls(np.concatenate([part._fractions for part in parts]))
+
     def masses(self, weights: Array) -> Array:
         # Without terms that are 0, so that rounding is the same whether voters without weight are there or not.
         some = np.flatnonzero(weights)

@@ -1,0 +1,10 @@
+"""The same classifier on rows that lie on a Dask cluster, or in more memory than there is.
+
+Here live the estimator (:class:`DaskCertifiedVoteClassifier`), what it asks of a table in partitions, and what workers
+do with one partition. A worker returns counts, some rows or some votes; everything that decides a certificate is in
+:mod:`certivote.pipeline` and takes place on the client. Needs the packages dask and distributed.
+"""
+
+from certivote.dask._classifier import DaskCertifiedVoteClassifier
+
+__all__ = ["DaskCertifiedVoteClassifier"]

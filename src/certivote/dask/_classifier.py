@@ -1,0 +1,217 @@
+"""The estimator: it checks what can be done on a cluster, hands the plan to the pipeline, and predicts by partition."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from certivote.dask._cluster import Passes, Table, current_client, dask_package, sent
+from certivote.dask._rows import ClusterRows
+from certivote.estimator import CertifiedVoteClassifier
+from certivote.pipeline import (
+    PARAMETER_CONSTRAINTS,
+    ByNumber,
+    Outcome,
+    Plan,
+    certify_votes,
+    make_plan,
+    prepare_elsewhere,
+    progress,
+)
+from certivote.present import CertificateCard
+from certivote.promises import Promise
+
+__all__ = ["DaskCertifiedVoteClassifier"]
+
+_OWN = ("client", "learn_rows", "sample_rows", "verbose")
+"""Parameters that are about the cluster."""
+
+
+class DaskCertifiedVoteClassifier(CertificateCard, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """A certified majority vote, fitted to rows that lie on a Dask cluster.
+
+    It is :class:`~certivote.CertifiedVoteClassifier` for dask data frames and arrays, in the manner of ``xgboost.dask``
+    and of lightgbm. Rows are divided by a random number that belongs to the seed and to the number of the row. Voters
+    are fitted on a sample of the training rows, and with ``voters="auto"`` and many rows also where these lie. Weights
+    are learned from some of the certification rows, and the certificate counts all of them in one pass: it is the same,
+    to the bit, for any partitioning and any number of workers, and the same as in memory, given the same voters.
+
+    Parameters
+    ----------
+    client : distributed.Client or None, default=None
+        None: the current one.
+    method : str, default="auto"
+        As for :class:`~certivote.CertifiedVoteClassifier`, if the certificate is made from counts: ``auto``, ``dis-b``,
+        ``dis-r``, ``dis-v`` or ``holdout``.
+    voters : {"auto", "mixed", "forest", "stumps"}, voter set or list of classifiers, default="auto"
+        Who votes. A name or a voter set is fitted on the sample.
+    loss, delta, family, prior, solver, train_share, renyi_order, n_draws, price_list, constant, promises, together
+        As for :class:`~certivote.CertifiedVoteClassifier`; ``train_share="auto"`` is one half.
+    learn_rows : int or None, default=1_000_000
+        Certification rows that weights are learned from, at most; None for all. All are counted.
+    sample_rows : int, default=100_000
+        Training rows that are brought to the client to fit voters on and to weigh them, at most.
+    random_state : int, RandomState instance or None, default=None
+    verbose : bool, default=False
+        Show progress on a terminal.
+
+    Attributes
+    ----------
+    certificate_ : Certificate
+    classes_ : array of shape (n_classes,)
+    n_features_in_ : int
+    feature_names_in_ : array
+        Only if the features have names.
+    seconds_ : dict of str to float
+        How long each pass over the table took.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        name: kinds for name, kinds in PARAMETER_CONSTRAINTS.items() if name not in ("split", "tau")
+    }
+
+    def __init__(
+        self,
+        client: Any = None,
+        method: str = "auto",
+        voters: Any = "auto",
+        loss: str = "plurality",
+        *,
+        delta: float = 0.05,
+        family: str = "dirichlet",
+        prior: str | float | ArrayLike = "auto",
+        solver: str = "lbfgs",
+        train_share: str | float = "auto",
+        renyi_order: float | ArrayLike = 1.5,
+        n_draws: int = 1,
+        price_list: str | ArrayLike = "auto",
+        constant: str = "exact",
+        promises: Sequence[Promise] = (),
+        together: bool = False,
+        learn_rows: int | None = 1_000_000,
+        sample_rows: int = 100_000,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: bool = False,
+    ):
+        self.client = client
+        self.method = method
+        self.voters = voters
+        self.loss = loss
+        self.delta = delta
+        self.family = family
+        self.prior = prior
+        self.solver = solver
+        self.train_share = train_share
+        self.renyi_order = renyi_order
+        self.n_draws = n_draws
+        self.price_list = price_list
+        self.constant = constant
+        self.promises = promises
+        self.together = together
+        self.learn_rows = learn_rows
+        self.sample_rows = sample_rows
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any) -> "DaskCertifiedVoteClassifier":
+        """Train the voters, learn their weights, draw the vote and certify it.
+
+        Parameters
+        ----------
+        X : dask data frame or array of shape (n_samples, n_features)
+        y : dask series or array of shape (n_samples,)
+            In the same partitions.
+
+        Returns
+        -------
+        self
+        """
+        client, plan = current_client(self.client), self._plan()
+        table = Table(X, y)
+        with progress(self.verbose) as stage:
+            rows = ClusterRows(
+                Passes(client, table, stage), plan, isinstance(self.voters, str) and self.voters == "auto"
+            )
+            outcome = certify_votes(plan, prepare_elsewhere(plan, rows, stage), stage)
+        self._local = _local(self._parameters(), plan, outcome, rows.seen)
+        self.certificate_, self.classes_ = self._local.certificate_, self._local.classes_
+        self.n_features_in_, self.seconds_ = self._local.n_features_in_, rows.seconds
+        if hasattr(self._local, "feature_names_in_"):
+            self.feature_names_in_ = self._local.feature_names_in_
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """The class with the largest vote mass, lazily: a dask series or array; of rows in memory, an array."""
+        check_is_fitted(self)
+        if not hasattr(X, "dask"):
+            return self._local.predict(X)
+        model = sent(self._local)
+        if hasattr(X, "chunks"):
+            return X.rechunk({1: -1}).map_blocks(_answers, model, dtype=self.classes_.dtype, drop_axis=1)
+        return X.map_partitions(_answers, model, meta=pd.Series(self.classes_[:0], name="prediction"))
+
+    def predict_proba(self, X: Any) -> Any:
+        """Vote masses of shape (n_samples, n_classes), lazily: a dask array; of rows in memory, an array."""
+        check_is_fitted(self)
+        if not hasattr(X, "dask"):
+            return self._local.predict_proba(X)
+        model, n_classes = sent(self._local), len(self.classes_)
+        if hasattr(X, "chunks"):
+            whole = X.rechunk({1: -1})
+            return whole.map_blocks(_masses, model, dtype=float, chunks=(whole.chunks[0], (n_classes,)))
+        columns = list(range(n_classes))
+        meta = pd.DataFrame(np.empty((0, n_classes)), columns=columns)
+        return X.map_partitions(_masses, model, meta=meta).to_dask_array()
+
+    def to_local(self) -> CertifiedVoteClassifier:
+        """An ordinary fitted classifier, which can be saved, audited and used without a cluster."""
+        check_is_fitted(self)
+        return self._local
+
+    def _parameters(self) -> dict[str, Any]:
+        own = {name: value for name, value in self.get_params(deep=False).items() if name not in _OWN}
+        return {**own, "split": "single"}
+
+    def _plan(self) -> Plan:
+        dask_package()
+        self._validate_params()
+        plan = make_plan(**self._parameters())
+        if not plan.method.predictor.counts_errors:
+            raise ValueError(
+                f"method={self.method!r} is certified by more than counts of errors, and a cluster sends no more: "
+                "use 'auto', 'dis-b', 'dis-r', 'dis-v' or 'holdout'."
+            )
+        for promise in plan.promises:
+            if not promise.takes_counts:
+                raise ValueError(
+                    f"{promise!r} asks for more than counts, which is all that a cluster sends: leave it out."
+                )
+        return replace(plan, by_number=ByNumber(self.sample_rows, self.learn_rows))
+
+
+def _local(parameters: dict[str, Any], plan: Plan, outcome: Outcome, seen: Any) -> CertifiedVoteClassifier:
+    """The fitted classifier of a run that took place elsewhere; ``seen``: the estimator that saw the features there."""
+    clf = CertifiedVoteClassifier(**parameters)
+    clf.n_features_in_ = seen.n_features_in_
+    if hasattr(seen, "feature_names_in_"):
+        clf.feature_names_in_ = seen.feature_names_in_
+    return clf._deploy(plan, outcome)
+
+
+def _answers(X: Any, model: CertifiedVoteClassifier) -> Any:
+    """Answers to the rows of a partition."""
+    if not hasattr(X, "iloc"):
+        return model.predict(X) if len(X) else model.classes_[:0]
+    return pd.Series(model.predict(X) if len(X) else model.classes_[:0], index=X.index, name="prediction")
+
+
+def _masses(X: Any, model: CertifiedVoteClassifier) -> Any:
+    """Vote masses of the rows of a partition."""
+    n_classes = len(model.classes_)
+    masses = model.predict_proba(X) if len(X) else np.empty((0, n_classes))
+    return pd.DataFrame(masses, index=X.index, columns=list(range(n_classes))) if hasattr(X, "iloc") else masses

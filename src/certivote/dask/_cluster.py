@@ -1,0 +1,140 @@
+"""The cluster as the client sees it: partitions of a table, and passes over them that can be repeated."""
+
+import pickle
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Any
+
+from certivote.pipeline import Stage
+
+__all__ = ["Passes", "Table", "current_client", "dask_package", "sent", "unpacked"]
+
+_QUIET = {"distributed.admin.large-graph-warning-threshold": "4GB"}
+"""Voters are sent with the work: a worker that is lost takes nothing with it that cannot be made again."""
+
+
+def dask_package(name: str = "dask") -> Any:
+    """The package, or the other one; imported when it is asked for."""
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise ImportError("Clusters need the packages dask and distributed: install certivote[dask].") from error
+
+
+def current_client(client: Any) -> Any:
+    """The client that was given, or else the current one."""
+    distributed = dask_package("distributed")
+    if client is not None:
+        if not isinstance(client, distributed.Client):
+            raise TypeError(f"client must be a distributed.Client or None; got {client!r:.200}.")
+        return client
+    try:
+        return distributed.default_client()
+    except ValueError as error:
+        raise ValueError(
+            "There is no Dask client: make one, for instance distributed.Client() for the cores of this machine, or "
+            "give client=."
+        ) from error
+
+
+class Table:
+    """The partitions of rows and labels, as pairs that a worker can be asked for.
+
+    Parameters
+    ----------
+    X : dask data frame or array
+    y : dask series or array
+    """
+
+    def __init__(self, X: Any, y: Any):
+        rows, labels = _partitions(X, "X"), _partitions(y, "y")
+        if len(rows) != len(labels):
+            raise ValueError(
+                f"X has {len(rows)} partitions and y has {len(labels)}: take both from one table, or repartition them."
+            )
+        if not rows:
+            raise ValueError("X has no partitions.")
+        self.pairs = list(zip(rows, labels, strict=True))
+        self.target = "" if getattr(y, "name", None) is None or hasattr(y, "chunks") else str(y.name)
+
+
+def _partitions(given: Any, name: str) -> list[Any]:
+    """One thing for each partition that becomes its rows."""
+    if hasattr(given, "to_delayed") and hasattr(given, "npartitions"):
+        if hasattr(given, "chunks"):
+            given = given.rechunk({1: -1}) if given.ndim == 2 else given
+        elif given.ndim == 2 and name == "y":
+            raise ValueError("y must be a column such as ddf['outcome'], and not a table.")
+        found = given.to_delayed()
+        return list(found.ravel()) if hasattr(found, "ravel") else list(found)
+    raise TypeError(
+        f"{name} must be a dask data frame, series or array; got {type(given).__name__}. Rows that are in memory go to "
+        "CertifiedVoteClassifier."
+    )
+
+
+def sent(thing: Any) -> Any:
+    """Something that tasks will have, wherever they run, however often."""
+    blob = pickle.dumps(thing, protocol=pickle.HIGHEST_PROTOCOL)
+    return dask_package().delayed(unpacked, pure=True)(blob)
+
+
+def unpacked(blob: bytes) -> Any:
+    """What :func:`sent` has packed."""
+    return pickle.loads(blob)
+
+
+class Passes:
+    """Runs a function on every partition, and waits.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    table : Table
+    stage : Stage
+        Shows progress.
+    """
+
+    def __init__(self, client: Any, table: Table, stage: Stage):
+        self.client, self.table, self.stage = client, table, stage
+
+    def run(
+        self,
+        what: str,
+        function: Callable[..., Any],
+        first: Sequence[Any],
+        *more: Sequence[Any],
+        common: Sequence[Any] = (),
+    ) -> list[Any]:
+        """What the function returns for each partition, in their order.
+
+        It is called with an item of ``first``, with rows and labels, with ``common`` things (see :func:`sent`), and
+        with an item of each of ``more``. Where a worker is lost, the others do its work, or the one that takes its
+        place. If one call fails, the others are stopped.
+        """
+        dask, distributed = dask_package(), dask_package("distributed")
+        tick = self.stage.begin(what)
+        call = dask.delayed(function, pure=False)
+        with dask.config.set(_QUIET):
+            tasks = [
+                call(own, *pair, *common, *(items[place] for items in more))
+                for place, (own, pair) in enumerate(zip(first, self.table.pairs, strict=True))
+            ]
+            futures = self.client.compute(tasks)
+            try:
+                for future in distributed.as_completed(futures):
+                    if future.status != "finished":
+                        self._fail(futures.index(future), future)
+                    tick()
+                return list(self.client.gather(futures))
+            finally:
+                self.client.cancel(futures)
+
+    def _fail(self, place: int, future: Any) -> None:
+        error = future.exception()
+        if isinstance(error, ValueError | TypeError) and str(error).startswith("Partition "):
+            raise type(error)(str(error)) from None
+        raise RuntimeError(
+            f"Partition {place} cannot be read, and nothing is certified on the others alone: "
+            f"{type(error).__name__}: {error!s:.300}"
+        ) from error
