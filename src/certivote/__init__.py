@@ -14,7 +14,7 @@ from certivote.verify import verify  # at once: this is the function, whoever im
 if TYPE_CHECKING:
     from certivote import voters
     from certivote.estimator import CertifiedVoteClassifier, load
-    from certivote.monitor import Monitor
+    from certivote.monitor import Monitor, recertify
     from certivote.pipeline import (
         PredictionCounts,
         certify,
@@ -41,6 +41,8 @@ else:
                 "count_predictions",
                 "merge_counts",
             ],
+            "monitor": ["Monitor", "recertify"],
+            "pipeline": ["certify", "certify_predictions", "compare"],
             "present": ["plot_certificate", "plot_comparison", "plot_decisions", "plot_weights"],
             "promises": [],
             "voters": [],
@@ -64,6 +66,7 @@ __all__ = [
     "plot_comparison",
     "plot_decisions",
     "plot_weights",
+    "recertify",
     "verify",
     "voters",
 ]

@@ -37,7 +37,13 @@ from certivote.verify import verify as audit
 
 __all__ = ["verify"]
 
-_OPTIONS = {"groups=": "--group", "order=": "--time", "scores=": "--score", "training=": "--training"}
+_OPTIONS = {
+    "groups=": "--group",
+    "order=": "--time",
+    "scores=": "--score",
+    "training=": "--training",
+    "earlier=": "--earlier",
+}
 """What the library calls things that would show more, and the options that give them."""
 
 
@@ -59,6 +65,10 @@ def verify(
     time: RecordedTime = None,
     score: RecordedScore = None,
     training: Training = None,
+    earlier: Annotated[
+        Path | None,
+        typer.Option(help="For certificates of `certivote recertify`: the certificate, or model, that it follows."),
+    ] = None,
     refit: Annotated[
         bool,
         typer.Option("--refit", help="Fit again from the data, and compare all that came of it; needs --data."),
@@ -90,16 +100,20 @@ def verify(
         fail("--data: standard input is the certificate already.")
     if str(training) == "-" in (str(certificate), str(data)):
         fail("--training: standard input is another file already.")
+    if str(earlier) == "-" in (str(certificate), str(data), str(training)):
+        fail("--earlier: standard input is another file already.")
     file = None if data is None else table_file(data, sep, decimal, encoding)
     shown = None if training is None else training_file(training, sep, decimal, encoding)
-    check_files({"CERTIFICATE": certificate, "--model": model, "--data": data, "--training": training}, {})
+    files = {"CERTIFICATE": certificate, "--model": model, "--data": data, "--training": training}
+    check_files(files | {"--earlier": earlier}, {})
     try:
         with warnings_as_lines(quiet):
             record, classifier = read_certificate(certificate, trust)
             if model is not None:
                 classifier = load_model(model, trust)
+            before = None if earlier is None else read_certificate(earlier, trust)[0]
             if file is None:
-                checks = audit(record, classifier)
+                checks = audit(record, classifier, earlier=before)
             else:
                 read, beside = _read(record, classifier, file, target, predicted, group, time, score, refit)
                 trained = None if shown is None else _training(record, shown, read)
@@ -117,6 +131,7 @@ def verify(
                         training=trained,
                         scores=read.scores,
                         table=beside,
+                        earlier=before,
                     )
     except (OSError, ValueError, ImportError) as error:
         fail(str(error))

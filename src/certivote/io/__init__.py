@@ -14,6 +14,7 @@ from certivote.io._certificates import read_certificate
 from certivote.io._costs import read_costs
 from certivote.io._decimal_marks import readable_columns
 from certivote.io._labels import same_labels
+from certivote.io._outcomes import OutcomeTable, read_outcomes
 from certivote.io._table_files import TableError, TableFile, is_parquet, read_standard_input
 from certivote.io._tables import Table, check_columns, column_names, read_predictions, read_table, stream_text
 
@@ -24,6 +25,7 @@ else:
 
 __all__ = [
     "ModelFileError",
+    "OutcomeTable",
     "StoredModel",
     "Table",
     "TableError",
@@ -37,6 +39,7 @@ __all__ = [
     "read_certificate",
     "read_costs",
     "read_model",
+    "read_outcomes",
     "read_predictions",
     "read_standard_input",
     "read_table",

@@ -3,11 +3,12 @@
 :class:`Monitor` takes outcomes, the true classes and what the classifier had said; :class:`DriftMonitor` takes new rows
 without labels. Both remember what they have counted in state files that two writers cannot spoil. The evidence is that
 of :mod:`certivote.maths.evidence` and :mod:`certivote.maths.rank_bets`; how it is shown is the affair of
-:mod:`certivote.present`.
+:mod:`certivote.present`. :func:`recertify` certifies the same vote on new rows.
 """
 
 from certivote.monitor._monitor import Counted, Monitor
+from certivote.monitor._recertify import follow, recertify
 from certivote.monitor._seen import row_ids
 from certivote.monitor._stream import Point, Stream
 
-__all__ = ["Counted", "Monitor", "Point", "Stream", "row_ids"]
+__all__ = ["Counted", "Monitor", "Point", "Stream", "follow", "recertify", "row_ids"]

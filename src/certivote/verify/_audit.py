@@ -118,6 +118,7 @@ def verify(
     training: Any = None,
     scores: ArrayLike | None = None,
     table: Any = None,
+    earlier: Certificate | None = None,
 ) -> list[Check]:
     """Check a certificate: from its record alone, and against the model, the data and a new fit as far as they go.
 
@@ -148,6 +149,8 @@ def verify(
         How sure a given model is of each answer, if promises of the certificate were made with it.
     table : data frame, optional
         Columns of the rows that given models were certified on, for promises about columns, where ``X`` is not given.
+    earlier : Certificate, optional
+        For certificates of :func:`certivote.recertify`, the one that they say they follow, to compare with.
 
     Returns
     -------
@@ -178,7 +181,7 @@ def verify(
         from certivote.verify._levels import Evidence, audit
     except ImportError as error:
         raise ImportError("Verifying needs the package python-flint: install certivote[verify].") from error
-    given = Evidence(model, X, y, refit, source_digest, groups, order, predictions, training, scores, table)
+    given = Evidence(model, X, y, refit, source_digest, groups, order, predictions, training, scores, table, earlier)
     if is_given(certificate):
         _check_answers(given)
     elif (X is None) != (y is None) or (X is not None and model is None):

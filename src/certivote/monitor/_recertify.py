@@ -1,0 +1,145 @@
+"""The same vote, certified on new rows: a certificate of its own, which names the one before it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from certivote.certificate import Certificate, counted, percent_up
+from certivote.pipeline import certify, certify_predictions
+from certivote.promises import Promise
+
+__all__ = ["follow", "recertify"]
+
+
+def recertify(
+    model: Any,
+    X: Any = None,
+    y: ArrayLike | None = None,
+    delta: float | None = None,
+    groups: ArrayLike | None = None,
+    *,
+    predictions: ArrayLike | None = None,
+    order: ArrayLike | None = None,
+    monitor: Any = None,
+    promises: Sequence[Promise] = (),
+    together: bool = False,
+    random_state: int = 0,
+) -> Certificate:
+    """Certify a vote again, as it is, on labelled rows that came after its certificate.
+
+    Nothing is learned, so nothing is paid for learning: the bound is that of Clopper and Pearson, or that of bets on
+    entities with ``groups``. The new certificate names the one before it by its digest, and says what has happened
+    since.
+
+    It holds if the rows were chosen without regard to how they came out. If a look at some outcomes, such as an alarm
+    of a :class:`Monitor`, decided when to certify again, certify only rows that came after that.
+
+    Parameters
+    ----------
+    model : CertifiedVoteClassifier or Certificate
+        The vote as it was fitted or loaded, or a dictionary of one, with the name that is recorded. Or the certificate
+        of any model, and ``predictions`` in place of ``X``.
+    X : rows
+        New ones, as the model takes them. Those that trained its voters or certified it are refused.
+    y : array-like
+        Their true labels.
+    delta : float in (0, 1), optional
+        Probability with which the new certificate may fail; by default, that of the one before.
+    groups, order : array-like, optional
+        What each row belongs to, or when it was taken: see :func:`certivote.certify`.
+    predictions : array-like, optional
+        With a certificate: the answers of its model to the new rows. Of several models,
+        :meth:`Certificate.combine <certivote.Certificate.combine>` makes one of theirs.
+    monitor : Monitor, DriftMonitor or list of them, optional
+        What has watched the vote meanwhile: its alarms and its counts are recorded.
+    promises, together, random_state
+        As for :func:`certivote.certify`. Promises of the certificate before are not made again by themselves.
+
+    Returns
+    -------
+    Certificate
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from certivote import CertifiedVoteClassifier, recertify
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> clf = CertifiedVoteClassifier("dis-b", "forest", random_state=0).fit(X[:300], y[:300])
+    >>> again = recertify(clf, X[300:], y[300:])
+    >>> again.deployed_part.n, again.provenance.follows == clf.certificate_.digest
+    (269, True)
+    >>> bool(again.bound < clf.certificate_.bound)
+    True
+    """
+    name, source = _named(model)
+    earlier = source if isinstance(source, Certificate) else getattr(source, "certificate_", None)
+    if not isinstance(earlier, Certificate):
+        raise TypeError(
+            "model must be a fitted CertifiedVoteClassifier, or the certificate of a model, with predictions; got "
+            f"{source!r:.80}. Use certivote.certify for a model that has no certificate yet."
+        )
+    if y is None:
+        raise ValueError("y is missing: a certificate needs the true labels of the rows.")
+    settings: dict[str, Any] = {
+        "delta": earlier.delta if delta is None else delta,
+        "groups": groups,
+        "order": order,
+        "promises": promises,
+        "together": together,
+        "random_state": random_state,
+    }
+    if isinstance(source, Certificate):
+        if predictions is None or X is not None:
+            raise ValueError("With a certificate, give predictions, the answers of its model to the rows, and no X.")
+        answers: Any = predictions if name is None else {name: predictions}
+        made = certify_predictions(y, answers, **settings)
+    else:
+        if X is None or predictions is not None:
+            raise ValueError("With a model, give the rows X, and no predictions: it answers them by itself.")
+        made = certify(source if name is None else {name: source}, X, y, **settings)
+    return follow(made, earlier, monitor)
+
+
+def follow(made: Certificate, earlier: Certificate, monitor: Any = None) -> Certificate:
+    """A new certificate of given answers, as one that follows an earlier certificate of the same vote.
+
+    Parameters
+    ----------
+    made, earlier : Certificate
+    monitor : Monitor, DriftMonitor or list of them, optional
+
+    Raises
+    ------
+    ValueError
+        If both are about the same rows.
+    """
+    used = {digest for part in earlier.parts for digest in (part.certification_digest, part.training_digest)} - {""}
+    if used & {part.certification_digest for part in made.parts}:
+        raise ValueError(
+            f"These {counted(made.deployed_part.n, 'row')} have made the certificate before. Another one needs rows "
+            "that came later."
+        )
+    return replace(made, provenance=replace(made.provenance, follows=earlier.digest, since=_since(earlier, monitor)))
+
+
+def _named(model: Any) -> tuple[str | None, Any]:
+    """The name that a dictionary gives, and the one model or certificate in it."""
+    if not isinstance(model, Mapping):
+        return None, model
+    if len(model) != 1:
+        raise ValueError(f"model must be one model or one certificate; got a dictionary of {len(model)}.")
+    ((name, source),) = model.items()
+    return str(name), source
+
+
+def _since(earlier: Certificate, monitor: Any) -> tuple[str, ...]:
+    """What has happened since a certificate was made, in sentences."""
+    part, made = earlier.deployed_part, earlier.provenance.created.partition("T")[0]
+    first = (
+        f"The certificate before{f', of {made},' if made else ''} bounded the error by {percent_up(earlier.bound)} "
+        f"(delta = {earlier.delta:g}) on {counted(part.n, 'row')}."
+    )
+    watched: Iterable[Any] = monitor if isinstance(monitor, list | tuple) else [] if monitor is None else [monitor]
+    return (first, *(sentence for each in watched for sentence in each.events()))
