@@ -31,7 +31,7 @@ else:
         {
             "estimator": ["CertifiedVoteClassifier", "load"],
             "io": [],
-            "monitor": ["Monitor"],
+            "monitor": ["Monitor", "recertify"],
             "pipeline": [
                 "PredictionCounts",
                 "certify",
@@ -41,8 +41,6 @@ else:
                 "count_predictions",
                 "merge_counts",
             ],
-            "monitor": ["Monitor", "recertify"],
-            "pipeline": ["certify", "certify_predictions", "compare"],
             "present": ["plot_certificate", "plot_comparison", "plot_decisions", "plot_weights"],
             "promises": [],
             "voters": [],

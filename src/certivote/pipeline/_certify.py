@@ -26,7 +26,7 @@ from certivote.pipeline._units import drift_of
 from certivote.promises import CountedVote, Repeats, count_votes
 from certivote.theory.bounds import average_of_bounds
 from certivote.theory.predictors import Evidence, Vote
-from certivote.theory.risks import mistakes
+from certivote.theory.risks import answers_and_mistakes
 from certivote.theory.theorems import Account, Setting
 from certivote.voters import FittedVoters
 from certivote.votes import fixed_point
@@ -166,7 +166,8 @@ def _certify_part(
             count_votes(method, plan.loss, part.votes, part.labels, vote, draw_rng, part.entities, repeats)
             for vote in votes
         )
-        prior = mistakes(part.votes.masses(prior_vote), part.labels, plan.loss), repeats
+        _, prior_wrong = answers_and_mistakes(part.votes, prior_vote, part.labels, plan.loss)
+        prior = prior_wrong, repeats
     attempts = (_attempt(plan, learned, each, number) for number, each in enumerate(counted))
     best = min(attempts, key=lambda attempt: attempt.bound)
     return _record(plan, part, classes, learned, best, prior), learned, best

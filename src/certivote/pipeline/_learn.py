@@ -21,7 +21,7 @@ from certivote.theory.families import Draw, Family
 from certivote.theory.methods import Method
 from certivote.theory.risks import Labels, Loss, SmoothRisk, drawn_risk
 from certivote.theory.theorems import Setting
-from certivote.votes import LinearMap, Votes
+from certivote.votes import Votes
 
 __all__ = ["SOLVERS", "Objective", "Problem", "expected_bound", "training_objective"]
 
@@ -113,7 +113,7 @@ def lbfgs(problem: Problem, rng: np.random.Generator, tick: Tick) -> Array:
     method trains on several draws (smv-mc), their uniform numbers are fixed, which makes that risk smooth too.
     """
     # The starts come first: they have a vote matrix of their own, which is gone when the objective makes its.
-    path = _boosting_path(problem.votes.against(problem.labels), problem.votes.n_voters, problem.shares())
+    path = _boosting_path(problem.votes, problem.labels, problem.shares())
     near_and_far = problem.family.starts(problem.prior, problem.floor, path)
     objective = training_objective(problem, rng)
     low, high = problem.limits()
@@ -166,24 +166,26 @@ def _full_batch_risk(problem: Problem, rng: np.random.Generator) -> SmoothRisk:
 
 
 def _boosting_path(
-    wrong_masses: LinearMap, n_voters: int, shares: Array | None = None, rounds: tuple[int, ...] = (8, 64)
+    votes: Votes, labels: Labels, shares: Array | None = None, rounds: tuple[int, ...] = (8, 64)
 ) -> list[Array]:
     """Normalised weights after some rounds of AdaBoost on the votes themselves."""
     path = []
-    weights = np.zeros(n_voters)
-    log_focus = np.zeros(len(wrong_masses.forward(weights))) if shares is None else np.log(shares)
+    wrong_masses = votes.against(labels)
+    weights = np.zeros(votes.n_voters)
+    log_focus = np.zeros(votes.n_rows) if shares is None else np.log(shares)
     for round_number in range(1, max(rounds) + 1):
-        focus = np.exp(log_focus - log_focus.max())
-        errors = wrong_masses.adjoint(focus / focus.sum())
+        focus = log_focus - log_focus.max()
+        np.exp(focus, out=focus)
+        focus /= focus.sum()
+        errors = wrong_masses.adjoint(focus)
         best = int(np.argmin(errors))
         error = float(np.clip(errors[best], 1e-6, 1 - 1e-6))
         if error >= 0.5:
             break
         step = 0.5 * np.log((1.0 - error) / error)
         weights[best] += step
-        one = np.zeros(n_voters)
-        one[best] = 1.0
-        log_focus += 2.0 * step * wrong_masses.forward(one)
+        # An update needs the column of one voter; only the errors need all.
+        log_focus += 2.0 * step * wrong_masses.column(best)
         if round_number in rounds:
             path.append(weights / weights.sum())
     return path

@@ -7,6 +7,7 @@ Risks are means over rows; with ``shares``, what each row counts for, over entit
 (:attr:`certivote.theory.entities.Entities.shares`).
 """
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
@@ -16,14 +17,16 @@ import scipy
 from numpy.typing import NDArray
 
 from certivote.maths.beta_tail import BetaTailTable
+from certivote.theory.blocks import block_by_block, over_blocks
 from certivote.theory.entities import mean_of, mean_slope, spread
-from certivote.votes import LinearMap, Votes, plurality
+from certivote.votes import LinearMap, Votes, plurality, row_blocks
 
 __all__ = [
     "Curve",
     "Labels",
     "Loss",
     "SmoothRisk",
+    "answers_and_mistakes",
     "binomial",
     "count_errors",
     "dirichlet_risk",
@@ -66,6 +69,30 @@ def mistakes(masses: Array, labels: Labels, loss: Loss) -> NDArray[np.bool_]:
     return 2.0 * right <= masses.sum(axis=1)
 
 
+def answers_and_mistakes(votes: Votes, weights: Array, labels: Labels, loss: Loss) -> tuple[Labels, NDArray[np.bool_]]:
+    """What a vote with these weights answers on each example, and on which it errs, block by block.
+
+    Weights in fixed point have exact sums, so this is the same for all storages, blocks and threads.
+
+    Examples
+    --------
+    >>> from certivote.votes import build_votes
+    >>> votes = build_votes(codes=np.array([[0, 1, 1], [1, 0, 0]]), n_classes=2)
+    >>> answers, wrong = answers_and_mistakes(votes, np.array([0.5, 0.25, 0.25]), np.array([1, 1]), "plurality")
+    >>> answers.tolist(), wrong.tolist()
+    ([0, 0], [True, True])
+    """
+    answers, wrong = np.empty(len(labels), dtype=np.intp), np.empty(len(labels), dtype=bool)
+
+    def count(block: tuple[slice, Votes]) -> None:
+        rows, own = block
+        masses = own.masses(weights)
+        answers[rows], wrong[rows] = plurality(masses), mistakes(masses, labels[rows], loss)
+
+    block_by_block(count, row_blocks(votes))
+    return answers, wrong
+
+
 def dirichlet_risk(votes: Votes, labels: Labels, loss: Loss, shares: Array | None = None) -> SmoothRisk:
     r"""Risk of a vote drawn from ``Dir(alpha)``, averaged over the draw, as a function of ``alpha``.
 
@@ -75,22 +102,50 @@ def dirichlet_risk(votes: Votes, labels: Labels, loss: Loss, shares: Array | Non
     is looked up in the same table at the same number :math:`z = (a_c - a_y)/\sqrt{a_c + a_y}` of standard deviations,
     an approximation (exact for two classes) that only steers the training.
     """
-    if loss == "half-weight" or votes.n_classes == 2:
-        return _expected_half_weight(votes.against(labels), shares)
-    return _expected_plurality(votes.by_class(), labels, shares)
+    # One table serves all blocks of an evaluation.
+    table = _own_table if len(row_blocks(votes)) == 1 else _whole_table
+
+    def of_rows(votes: Votes, labels: Labels, shares: Array | None) -> SmoothRisk:
+        if loss == "half-weight" or votes.n_classes == 2:
+            return _expected_half_weight(votes.against(labels), shares, table)
+        return _expected_plurality(votes.by_class(), labels, shares, table)
+
+    return over_blocks(of_rows, votes, labels, shares)
 
 
-def _expected_half_weight(wrong_masses: LinearMap, shares: Array | None) -> SmoothRisk:
+def _own_table(total: float, wrong: Array) -> BetaTailTable:
+    """A table for these wrong masses."""
+    return BetaTailTable(total, max(wrong.min(), 0.0), min(wrong.max(), total))
+
+
+def _whole_table(total: float, _: Array) -> BetaTailTable:
+    """A table for any wrong masses; those that are asked for one after another, for the same total, share it."""
+    return _table_from_0(total)
+
+
+@functools.lru_cache(maxsize=4)
+def _table_from_0(total: float) -> BetaTailTable:
+    return BetaTailTable(total, 0.0, total)
+
+
+def _expected_half_weight(
+    wrong_masses: LinearMap, shares: Array | None, find_table: Callable[[float, Array], BetaTailTable] = _own_table
+) -> SmoothRisk:
     def risk(alpha: Array) -> tuple[float, Array]:
         wrong = wrong_masses.forward(alpha)
-        table = BetaTailTable(alpha.sum(), wrong.min(), wrong.max())
+        table = find_table(float(alpha.sum()), wrong)
         value, slope, in_total = table(wrong)
         return mean_of(value, shares), wrong_masses.adjoint(spread(slope, shares)) + mean_slope(in_total, shares)
 
     return risk
 
 
-def _expected_plurality(class_masses: LinearMap, labels: Labels, shares: Array | None) -> SmoothRisk:
+def _expected_plurality(
+    class_masses: LinearMap,
+    labels: Labels,
+    shares: Array | None,
+    find_table: Callable[[float, Array], BetaTailTable] = _own_table,
+) -> SmoothRisk:
     n = len(labels)
     rows = np.arange(n)
 
@@ -102,8 +157,7 @@ def _expected_plurality(class_masses: LinearMap, labels: Labels, shares: Array |
         pair = own + rival
         z = np.divide(rival - own, np.sqrt(pair), out=np.zeros(n), where=pair > 0)
         wrong = 0.5 * (total + math.sqrt(total) * z)
-        table = BetaTailTable(total, max(wrong.min(), 0.0), min(wrong.max(), total))
-        value, slope, in_total = table(wrong)
+        value, slope, in_total = find_table(total, wrong)(wrong)
         # dz/drival = (rival + 3 own) / (2 pair^1.5) and dz/down = -(own + 3 rival) / (2 pair^1.5).
         steep = spread(np.divide(0.25 * math.sqrt(total) * slope, pair**1.5, out=np.zeros(n), where=pair > 0), shares)
         gradient = np.zeros_like(masses)
@@ -167,6 +221,14 @@ def drawn_risk(
     Half-weight: the mean of :math:`\sigma(c(w_i - 1/2))`. Plurality: of :math:`\sigma(c(m_{rival} - m_{own})/2)`, the
     same for two classes.
     """
+
+    def of_rows(votes: Votes, labels: Labels, shares: Array | None) -> SmoothRisk:
+        return _drawn(votes, labels, loss, slope, shares)
+
+    return over_blocks(of_rows, votes, labels, shares)
+
+
+def _drawn(votes: Votes, labels: Labels, loss: Loss, slope: float, shares: Array | None) -> SmoothRisk:
     rows = np.arange(len(labels))
     if loss == "half-weight" or votes.n_classes == 2:
         wrong_masses = votes.against(labels)

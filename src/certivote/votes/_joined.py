@@ -33,6 +33,10 @@ class JoinedVotes:
         columns: Any = zip(*(part._parts for part in parts), strict=True)
         return cls([own[0].stack(own) for own in columns])
 
+    @property
+    def width(self) -> int:
+        return sum(part.width for part in self._parts)
+
     def masses(self, weights: Array) -> Array:
         pieces = zip(self._parts, np.split(weights, self._cuts), strict=True)
         return np.sum([part.masses(own) for part, own in pieces], axis=0)
@@ -49,6 +53,9 @@ class JoinedVotes:
 
     def take(self, rows: NDArray[np.intp]) -> "JoinedVotes":
         return JoinedVotes([part.take(rows) for part in self._parts])
+
+    def block(self, rows: slice) -> "JoinedVotes":
+        return JoinedVotes([part.block(rows) for part in self._parts])
 
     def digest(self, plain: bool = False) -> str:
         digests = [part.digest(plain) for part in self._parts]
@@ -70,3 +77,7 @@ class _Sum:
 
     def adjoint(self, gradient: Array) -> Array:
         return np.concatenate([one.adjoint(gradient) for one in self._maps])
+
+    def column(self, voter: int) -> Array:
+        part = int(np.searchsorted(self._cuts, voter, side="right"))
+        return self._maps[part].column(voter - (int(self._cuts[part - 1]) if part else 0))

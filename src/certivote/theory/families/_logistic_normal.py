@@ -7,6 +7,7 @@ import numpy as np
 import scipy
 
 from certivote.maths import gaussian
+from certivote.theory.blocks import over_blocks
 from certivote.theory.entities import mean_of, mean_slope, spread
 from certivote.theory.families._base import Array, Draw, Family, Starts
 from certivote.theory.families._dirichlet import LOG_LIMIT, dirichlet_starts
@@ -97,9 +98,13 @@ class LogisticNormal(Family):
 
     def expected_risk(self, votes: Votes, labels: Labels, loss: Loss, shares: Array | None = None) -> SmoothRisk:
         """The label's weight against its strongest rival's, or all others', each taken for log-normal."""
-        if loss == "half-weight" or votes.n_classes == 2:
-            return _half_weight(votes.against(labels), shares)
-        return _plurality(votes.by_class(), labels, shares)
+
+        def of_rows(votes: Votes, labels: Labels, shares: Array | None) -> SmoothRisk:
+            if loss == "half-weight" or votes.n_classes == 2:
+                return _half_weight(votes.against(labels), shares)
+            return _plurality(votes.by_class(), labels, shares)
+
+        return over_blocks(of_rows, votes, labels, shares)
 
     def draw(self, parameters: Array, rng: np.random.Generator) -> Draw:
         point, normals = gaussian.draw(parameters, rng)
