@@ -25,6 +25,7 @@ from certivote.pipeline import (
 )
 from certivote.present import CertificateCard
 from certivote.promises import Promise
+from certivote.theory.methods import METHODS
 
 __all__ = ["DaskCertifiedVoteClassifier"]
 
@@ -182,9 +183,10 @@ class DaskCertifiedVoteClassifier(CertificateCard, ClassifierMixin, BaseEstimato
         self._validate_params()
         plan = make_plan(**self._parameters())
         if not plan.method.predictor.counts_errors:
+            able = [name for name, row in METHODS.items() if row.predictor.counts_errors]
             raise ValueError(
-                f"method={self.method!r} is certified by more than counts of errors, and a cluster sends no more: "
-                "use 'auto', 'dis-b', 'dis-r', 'dis-v' or 'holdout'."
+                f"method={self.method!r} is certified by more than counts of errors, and a cluster sends no more: use "
+                f"'auto' or one of {', '.join(able)}."
             )
         for promise in plan.promises:
             if not promise.takes_counts:

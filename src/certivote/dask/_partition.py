@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+import joblib
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
@@ -13,7 +14,7 @@ from sklearn.utils import _safe_indexing
 from certivote.pipeline import NumberedRows, check_labelled, trains
 from certivote.voters import VoterSet
 
-__all__ = ["Layout", "Part", "naming", "read"]
+__all__ = ["Layout", "Part", "Rows", "check", "read", "working_on"]
 
 
 @dataclass(frozen=True)
@@ -108,10 +109,11 @@ class Rows:
 
 
 @contextmanager
-def naming(place: int) -> Iterator[None]:
-    """Say which partition an error is about."""
+def working_on(place: int) -> Iterator[None]:
+    """Say which partition an error is about; and stay on the core of this worker, whose processes may have no others."""
     try:
-        yield
+        with joblib.parallel_config("threading", n_jobs=1):
+            yield
     except (TypeError, ValueError) as error:
         if str(error).startswith("Partition "):
             raise

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certivote.certificate import row_keys, row_piece
-from certivote.dask._partition import Layout, Part, check, naming, read
+from certivote.dask._partition import Layout, Part, check, read, working_on
 from certivote.maths.tree_digest import LEAF, Piece
-from certivote.theory.risks import Labels, Loss, mistakes
+from certivote.theory.risks import Labels, Loss, answers_and_mistakes
 from certivote.voters import FittedVoters
-from certivote.votes import Votes, plurality, stack_votes
+from certivote.votes import Votes, stack_votes
 
 __all__ = ["Counted", "Looked", "count", "look", "sample", "vote"]
 
@@ -33,7 +33,7 @@ class Looked:
 
 def look(part: Part, X: Any, y: Any) -> Looked:
     """How many rows there are, of which classes, and what the features are."""
-    with naming(part.place):
+    with working_on(part.place):
         layout = Layout.of(X, y) if len(X) else None
         _, labels, seen = check(part, X, y)
         found, counts = np.unique(labels, return_counts=True)
@@ -42,7 +42,7 @@ def look(part: Part, X: Any, y: Any) -> Looked:
 
 def sample(part: Part, X: Any, y: Any, places: NDArray[np.intp]) -> tuple[Any, NDArray[Any], NDArray[np.intp]] | None:
     """Some training rows with their labels, by their places; and how many training rows have each class."""
-    with naming(part.place):
+    with working_on(part.place):
         rows = read(part, X, y)
         if rows is None:
             return None
@@ -54,7 +54,7 @@ def vote(
     part: Part, X: Any, y: Any, voters: FittedVoters, places: NDArray[np.intp]
 ) -> tuple[Votes, NDArray[np.intp]] | None:
     """Votes on some certification rows, by their places, and codes of their classes; None if there are none."""
-    with naming(part.place):
+    with working_on(part.place):
         rows = read(part, X, y)
         if rows is None or not len(places):
             return None
@@ -101,7 +101,7 @@ def count(
 
     ``firsts`` are the places of the first training and the first certification row among all of their kind.
     """
-    with naming(part.place):
+    with working_on(part.place):
         rows, n_classes = read(part, X, y), len(part.classes)
         found = Counted([np.zeros((n_classes, n_classes, 2), dtype=np.int64) for _ in weights], [], [], [])
         if rows is None:
@@ -127,6 +127,7 @@ def count(
 
 def confusion(votes: Votes, weights: NDArray[np.float64], codes: Labels, loss: Loss) -> NDArray[np.int64]:
     """Rows by class, answer, and whether the vote errs."""
-    masses, n_classes = votes.masses(weights), votes.n_classes
-    cells = (codes * n_classes + plurality(masses)) * 2 + mistakes(masses, codes, loss)
+    n_classes = votes.n_classes
+    answers, wrong = answers_and_mistakes(votes, weights, codes, loss)
+    cells = (codes * n_classes + answers) * 2 + wrong
     return np.bincount(cells, minlength=2 * n_classes**2).reshape(n_classes, n_classes, 2)

@@ -166,8 +166,7 @@ def _certify_part(
             count_votes(method, plan.loss, part.votes, part.labels, vote, draw_rng, part.entities, repeats)
             for vote in votes
         )
-        _, prior_wrong = answers_and_mistakes(part.votes, prior_vote, part.labels, plan.loss)
-        prior = prior_wrong, repeats
+        prior = answers_and_mistakes(part.votes, prior_vote, part.labels, plan.loss)[1], repeats
     attempts = (_attempt(plan, learned, each, number) for number, each in enumerate(counted))
     best = min(attempts, key=lambda attempt: attempt.bound)
     return _record(plan, part, classes, learned, best, prior), learned, best
