@@ -14,7 +14,7 @@ from certivote.verify import verify  # at once: this is the function, whoever im
 if TYPE_CHECKING:
     from certivote import voters
     from certivote.estimator import CertifiedVoteClassifier, load
-    from certivote.monitor import Monitor, recertify
+    from certivote.monitor import DriftMonitor, Monitor, recertify
     from certivote.pipeline import (
         PredictionCounts,
         certify,
@@ -31,7 +31,7 @@ else:
         {
             "estimator": ["CertifiedVoteClassifier", "load"],
             "io": [],
-            "monitor": ["Monitor", "recertify"],
+            "monitor": ["DriftMonitor", "Monitor", "recertify"],
             "pipeline": [
                 "PredictionCounts",
                 "certify",
@@ -50,6 +50,7 @@ else:
 __all__ = [
     "Certificate",
     "CertifiedVoteClassifier",
+    "DriftMonitor",
     "Monitor",
     "PredictionCounts",
     "__version__",

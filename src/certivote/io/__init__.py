@@ -14,8 +14,8 @@ from certivote.io._certificates import read_certificate
 from certivote.io._costs import read_costs
 from certivote.io._decimal_marks import readable_columns
 from certivote.io._labels import same_labels
-from certivote.io._outcomes import OutcomeTable, read_outcomes
 from certivote.io._layouts import TablePieces, lay_out
+from certivote.io._outcomes import OutcomeTable, read_outcomes
 from certivote.io._pieces import FilePiece, divided, files_of
 from certivote.io._table_files import TableError, TableFile, is_parquet, read_standard_input
 from certivote.io._tables import Table, check_columns, column_names, read_predictions, read_table, stream_text

@@ -42,7 +42,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["CHUNK", "ErrorBets", "mean_upper"]
+__all__ = ["ErrorBets", "follow_bets", "log_sum_below", "mean_upper"]
 
 Array = NDArray[np.float64]
 
@@ -51,8 +51,6 @@ _ODDS = (1.004, 1.008, 1.016, 1.03, 1.06, 1.12, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 1
 _SHARES = (1, 1, 1, 2, 3, 5, 8, 21, 21, 15, 27, 12, 8, 3)
 """Their weights, in 128ths: most where errors are 1.5 to 4 times the bound, and some for whatever may happen."""
 _EPS = 2.0**-52
-CHUNK = 1 << 12
-"""Outcomes that are handled at a time."""
 _STEPS = np.linspace(-2.0, 11.5, 28)
 """Of the upper limit: ``r = exp(-2^-s)`` for these ``s``."""
 _HALVINGS = 60
@@ -88,12 +86,16 @@ class ErrorBets:
         sizes = total * self.wrong - rest * self.right - self.log_weights
         return log_sum_below(logs - 8.0 * _EPS * sizes)
 
-    def start(self) -> Array:
-        """The logarithms of the Shiryaev-Roberts form before the first outcome, one for each ``q``."""
-        return np.full(len(self.wrong), -np.inf)
+    @property
+    def count(self) -> int:
+        """How many ``q`` there are."""
+        return len(self.wrong)
 
     def follow(self, logs: Array, losses: Array) -> Array:
-        """The logarithms after each of at most ``CHUNK`` outcomes, rounded down, of shape (n_outcomes, n_q)."""
+        """Logarithms of the Shiryaev-Roberts form after each of some outcomes, rounded down: a column for each ``q``.
+
+        It starts from minus infinity for each ``q``. More than some thousand outcomes should be given in several calls.
+        """
         steps = losses[:, None] * self.wrong + (1.0 - losses[:, None]) * self.right
         return follow_bets(logs, steps)
 

@@ -6,9 +6,24 @@ of :mod:`certivote.maths.evidence` and :mod:`certivote.maths.rank_bets`; how it 
 :mod:`certivote.present`. :func:`recertify` certifies the same vote on new rows.
 """
 
-from certivote.monitor._monitor import Counted, Monitor
+from certivote.monitor._columns import Moved
+from certivote.monitor._counted import Counted
+from certivote.monitor._drift import DriftMonitor
+from certivote.monitor._monitor import Monitor
 from certivote.monitor._recertify import follow, recertify
 from certivote.monitor._seen import row_ids
+from certivote.monitor._state import StateFileError
 from certivote.monitor._stream import Point, Stream
 
-__all__ = ["Counted", "Monitor", "Point", "Stream", "follow", "recertify", "row_ids"]
+__all__ = [
+    "Counted",
+    "DriftMonitor",
+    "Monitor",
+    "Moved",
+    "Point",
+    "StateFileError",
+    "Stream",
+    "follow",
+    "recertify",
+    "row_ids",
+]

@@ -1,49 +1,26 @@
 """Outcomes after deployment, against what a certificate promises."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from certivote.certificate import Certificate
-from certivote.monitor._rows import columns_of, names, places, sureness, time_text, values_of
+from certivote.io import check_writable
+from certivote.monitor._counted import Counted, noted
+from certivote.monitor._monitor_state import KIND, content_of, fill
+from certivote.monitor._rows import checked_alpha, columns_of, names, places, sureness, time_text, values_of
 from certivote.monitor._seen import Seen, name_digests
 from certivote.monitor._source import certificate_of
+from certivote.monitor._state import StateFileError, check_alpha, check_certificate, locked, read_state, write_state
 from certivote.monitor._stream import Stream
 from certivote.monitor._watched import AUTOMATIC, PROMISES_WATCHED, Outcomes, Units, divided, watched_of
 from certivote.monitor._words import summary
 
-__all__ = ["Counted", "Monitor"]
-
-
-@dataclass(frozen=True)
-class Counted:
-    """What became of the rows of one update, or of all of them.
-
-    Attributes
-    ----------
-    rows : int
-        Rows that were given.
-    counted : int
-        Rows that were counted.
-    repeated : int
-        Rows whose id was there before: they are counted once.
-    later : int
-        With entities, rows of one that was counted in an earlier update: they are left out.
-    entities : int
-        With entities, those that were counted.
-    """
-
-    rows: int = 0
-    counted: int = 0
-    repeated: int = 0
-    later: int = 0
-    entities: int = 0
-
-    def __add__(self, other: "Counted") -> "Counted":
-        return Counted(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(Counted)))
+__all__ = ["Monitor"]
 
 
 class Monitor:
@@ -66,6 +43,10 @@ class Monitor:
         What is watched, with the evidence on each; the first is the certificate's bound.
     total : Counted
         What became of all rows.
+    calls : list of (int, str)
+        How many outcomes had been counted when; after many updates, of every other one.
+    ids, entities : Seen
+        Digests of those that were counted.
 
     Notes
     -----
@@ -94,19 +75,15 @@ class Monitor:
     """
 
     def __init__(self, source: Any, alpha: float = 0.01, watch: str | Sequence[str] = "auto"):
-        if not isinstance(alpha, float | int) or not 0.0 < alpha < 1.0:
-            raise ValueError(f"alpha must be a number between 0 and 1, such as 0.01; got {alpha!r:.80}.")
-        certificate = certificate_of(source)
-        self.alpha = float(alpha)
+        self.alpha, certificate = checked_alpha(alpha), certificate_of(source)
         self.certificate_digest = certificate.digest
         self.classes = certificate.classes
         self.groups = certificate.groups
         self.certified, self.loss = certificate.certified, certificate.loss
         watched = divided(watched_of(certificate, _promises(certificate, watch)), self.alpha)
         self.streams = tuple(Stream(own, bool(self.groups)) for own in watched)
-        self.total = Counted()
-        self.calls: list[tuple[int, str]] = []
-        self._ids, self._entities = Seen(), Seen()
+        self.total, self.calls = Counted(), list[tuple[int, str]]()
+        self.ids, self.entities = Seen(), Seen()
 
     # What outcomes say
 
@@ -211,25 +188,124 @@ class Monitor:
         moment, everything = time_text(when), np.arange(len(truth))
         id_digests = None if ids is None else name_digests(names(ids, "ids", len(truth)), "id")
         entities = self._groups(groups, len(truth))
-        fresh = np.ones(len(truth), dtype=bool) if id_digests is None else self._ids.news(id_digests)
+        fresh = np.ones(len(truth), dtype=bool) if id_digests is None else self.ids.news(id_digests)
         taken = everything[fresh]
         if entities is not None:
-            taken = taken[~self._entities.known(entities[taken])]
+            taken = taken[~self.entities.known(entities[taken])]
         codes = None if entities is None else _by_appearance(entities[taken])
         losses = [self._losses(stream, rows, taken, codes) for stream in self.streams]
         # Nothing is changed before all has been checked.
         for stream, own in zip(self.streams, losses, strict=True):
             stream.take(own, moment)
         if id_digests is not None:
-            self._ids.add(id_digests)
+            self.ids.add(id_digests)
         if entities is not None:
-            self._entities.add(entities[taken])
+            self.entities.add(entities[taken])
         n_entities = 0 if codes is None or not len(codes) else int(codes.max()) + 1
         n_fresh = int(np.count_nonzero(fresh))
         counted = Counted(len(truth), len(taken), len(truth) - n_fresh, n_fresh - len(taken), n_entities)
         self.total = self.total + counted
-        self._note(moment)
+        self.calls = noted(self.calls, self.n, moment)
         return counted
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write all that was counted to a state file, at once; ids as digests, and no rows.
+
+        Where several processes may write the same file, use :meth:`open`.
+        """
+        write_state(path, KIND, content_of(self))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], source: Any = None) -> "Monitor":
+        """Read what :meth:`save` has written.
+
+        Parameters
+        ----------
+        path : path
+        source : Certificate, fitted CertifiedVoteClassifier, or path, optional
+            What the state must be of. With it, all bounds are compared with those of the certificate; without it, the
+            file is believed as to what is watched.
+
+        Raises
+        ------
+        ValueError
+            If it is no such file, is damaged, says what cannot be, or is the state of another certificate. Evidence is
+            computed anew from the counts. A digest shows damage; it is no signature of whoever wrote the file.
+        """
+        content, monitor = read_state(path, KIND), cls.__new__(cls)
+        try:
+            fill(monitor, content)
+        except (KeyError, OverflowError, TypeError, ValueError) as error:
+            raise StateFileError(f"{os.fspath(path)} is damaged: {error!s:.200}.") from error
+        if source is not None:
+            certificate = certificate_of(source)
+            check_certificate(path, monitor.certificate_digest, certificate)
+            monitor._check_watched(path, certificate, [stream.promise for stream in monitor.streams])
+        return monitor
+
+    @classmethod
+    @contextmanager
+    def open(
+        cls,
+        path: str | os.PathLike[str],
+        source: Any,
+        alpha: float | None = None,
+        watch: str | Sequence[str] | None = None,
+        wait: float = 10.0,
+    ) -> Iterator["Monitor"]:
+        """The monitor of a state file, which is begun if there is none, and written when the block ends without error.
+
+        Nobody else can open it so meanwhile: a file of the same name with ``.lock`` is locked, and the system unlocks
+        it when this process ends, however it ends. A process that is killed has changed nothing, or everything.
+
+        Parameters
+        ----------
+        path : path
+        source : Certificate, fitted CertifiedVoteClassifier, or path
+        alpha, watch : optional
+            As for :class:`Monitor`; of a state that is there already, they must be what it was begun with.
+        wait : float
+            Seconds to wait for another process; a TimeoutError after that.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from certivote import Monitor, certify_predictions
+        >>> certificate = certify_predictions(["ill", "well"] * 100, ["ill", "well"] * 99 + ["well", "well"])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     for batch in range(2):
+        ...         with Monitor.open(f"{folder}/monitor.json", certificate) as monitor:
+        ...             _ = monitor.update(["ill", "well"], ["ill", "well"], ids=[1, 2 + batch])
+        >>> monitor.n, monitor.total.repeated
+        (3, 1)
+        """
+        with locked(path, wait):
+            check_writable(path)
+            if os.path.lexists(path):
+                certificate = certificate_of(source)
+                monitor = cls.load(path, certificate)
+                check_alpha(path, monitor.alpha, alpha)
+                if watch is not None:
+                    monitor._check_watched(path, certificate, _promises(certificate, watch))
+            else:
+                monitor = cls(source, 0.01 if alpha is None else alpha, "auto" if watch is None else watch)
+            yield monitor
+            monitor.save(path)
+
+    def _check_watched(self, path: str | os.PathLike[str], certificate: Certificate, promises: Sequence[str]) -> None:
+        """Refuse a state in which other statements are watched, or for other bounds."""
+        wanted = divided(watched_of(certificate, promises), self.alpha)
+        described = (certificate.classes, certificate.groups, certificate.certified, certificate.loss)
+        if tuple(stream.watched for stream in self.streams) != wanted or described != (
+            self.classes,
+            self.groups,
+            self.certified,
+            self.loss,
+        ):
+            raise StateFileError(
+                f"{os.fspath(path)} watches other statements of the certificate, or for other bounds, than were asked "
+                "for: leave watch out, or begin another state."
+            )
 
     def _outcomes(self, truth: list[Any], y_pred: ArrayLike, table: Any, scores: ArrayLike | None) -> Outcomes:
         said = values_of(y_pred, "y_pred", len(truth))
@@ -268,15 +344,6 @@ class Monitor:
         sums = np.zeros(len(numbers), dtype=np.int64)
         np.add.at(sums, own, units[among])
         return sums // np.maximum(np.bincount(own, minlength=len(numbers)), 1)
-
-    def _note(self, when: str) -> None:
-        """Remember how many outcomes there were when, every other time if there are too many."""
-        self.calls.append((self.n, when))
-        if len(self.calls) > _MOST_CALLS:
-            self.calls = [*self.calls[:-1:2], self.calls[-1]]
-
-
-_MOST_CALLS = 500
 
 
 def _promises(certificate: Certificate, watch: str | Sequence[str]) -> Sequence[str]:

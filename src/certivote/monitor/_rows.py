@@ -10,13 +10,20 @@ from numpy.typing import NDArray
 from certivote.certificate import class_place, missing_places, names_of
 from certivote.promises import margins
 
-__all__ = ["columns_of", "names", "places", "sureness", "time_text", "values_of"]
+__all__ = ["checked_alpha", "columns_of", "names", "places", "sureness", "time_text", "values_of"]
 
 _LONGEST = 64
 """Characters of a time."""
 
 
-def values_of(given: Any, name: str, count: int | None = None) -> list[Any]:
+def checked_alpha(alpha: Any) -> float:
+    """The probability of a false alarm."""
+    if isinstance(alpha, bool) or not isinstance(alpha, float | int) or not 0.0 < alpha < 1.0:
+        raise ValueError(f"alpha must be a number between 0 and 1, such as 0.01; got {alpha!r:.80}.")
+    return float(alpha)
+
+
+def values_of(given: Any, name: str, count: int | None = None, beside: str = "y_true") -> list[Any]:
     """One value for each row as Python has it, none missing."""
     if isinstance(given, str | bytes) or np.ndim(given) > 2:
         raise ValueError(f"{name} must have one value for each row; got {given!r:.80}.")
@@ -30,12 +37,12 @@ def values_of(given: Any, name: str, count: int | None = None) -> list[Any]:
             raise ValueError(f"{name} must have one value for each row; got an array of shape {tuple(held.shape)}.")
         values = list(held.tolist())
     if count is not None and len(values) != count:
-        raise ValueError(f"{name} has {len(values):,} values, and y_true has {count:,}: give one for each row.")
+        raise ValueError(f"{name} has {len(values):,} values, and {beside} has {count:,}: give one for each row.")
     missing = missing_places(values) if values else []
     if missing:
         raise ValueError(
             f"{name} has no value in {len(missing):,} of {len(values):,} rows, the first of them row {missing[0]}: "
-            "leave out rows whose outcome is not known yet, and give them when it is."
+            "leave such rows out, and give them when it is known."
         )
     return values
 
@@ -53,9 +60,9 @@ def places(values: list[Any], classes: Sequence[str]) -> NDArray[np.intp]:
     return found
 
 
-def names(given: Any, name: str, count: int) -> list[str]:
+def names(given: Any, name: str, count: int, beside: str = "y_true") -> list[str]:
     """What rows or entities are called."""
-    return names_of(values_of(given, name, count))
+    return names_of(values_of(given, name, count, beside))
 
 
 def sureness(given: Any, count: int, n_classes: int) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:

@@ -1,7 +1,6 @@
 """The outcomes that one statement is about, and the evidence against it so far."""
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certivote.maths.evidence import ErrorBets, mean_upper
+from certivote.monitor._evidence import Alarm, Changes, Judged
+from certivote.monitor._past import Thinned
 from certivote.monitor._watched import ONE, Units, Watched
 
-__all__ = ["MOST_POINTS", "Event", "Kept", "Point", "Stream"]
+__all__ = ["Point", "Stream"]
 
-MOST_POINTS = 500
-"""Moments of the past that are kept for pictures."""
 _CHUNK = 512
 """Outcomes that are handled at a time."""
 
@@ -43,46 +42,29 @@ class Point:
     log_change: float
 
 
-@dataclass(frozen=True)
-class Event:
-    """Something that happened once: after which outcome, at which sum of losses in units, and when that was told."""
-
-    n: int
-    units: int
-    when: str
-
-
-@dataclass(frozen=True)
-class Kept:
-    """What is kept of a moment: outcomes, the sum of their losses in units, the logarithm of the evidence of change."""
-
-    n: int
-    units: int
-    log_change: float
-
-
-class Stream:
+class Stream(Judged):
     """One statement that is watched, and what outcomes have said of it.
 
     Attributes
     ----------
     watched : Watched
         The statement.
+    alpha : float
+        Its share of the probability of a false alarm; 0 if it cannot be watched.
     n : int
         Outcomes that it is about; with entities, entities.
     """
 
     def __init__(self, watched: Watched, fractional: bool):
-        self.watched = watched
+        self.watched, self.alpha = watched, watched.alpha
         self.n, self.units = 0, 0
         self._slack = 2 if fractional or watched.costs else 0
         """Units by which a loss may have been rounded down."""
-        self.highest = Event(0, 0, "")
-        """Where the evidence was largest; 0 before the first outcome."""
-        self.first_alarm: Event | None = None
-        self.changes, self.last_change = 0, Event(0, 0, "")
-        self.log_parts = self._bets.start() if self.is_watched else np.empty(0)
-        self.stride, self.kept = 1, list[Kept]()
+        self.highest = (0, 0)
+        """Outcomes and units where the evidence was largest; 0 before the first outcome."""
+        self.first_alarm: Alarm | None = None
+        self.changes = Changes(self._bets.count if self.is_watched else 0)
+        self.past = Thinned()
 
     # What it is
 
@@ -100,11 +82,6 @@ class Stream:
     def bound(self) -> float:
         """The certified bound."""
         return self.watched.bound
-
-    @property
-    def alpha(self) -> float:
-        """Its share of the probability of a false alarm; 0 if it cannot be watched."""
-        return self.watched.alpha
 
     @property
     def is_watched(self) -> bool:
@@ -131,76 +108,26 @@ class Stream:
     # What it says
 
     @property
-    def log_threshold(self) -> float:
-        """Logarithm of the evidence from which on there is an alarm: of 1/alpha."""
-        return -math.log(self.alpha) * (1.0 + 2.0**-50) if self.is_watched else math.inf
-
-    @property
     def log_evidence(self) -> float:
-        """Logarithm of the evidence now."""
-        return self._log_evidence(self.n, self.units)
-
-    @property
-    def e_value(self) -> float:
-        """The evidence now: at most 1 in the mean, as long as the bound holds."""
-        return _exp(self.log_evidence)
+        return self.evidence_at(self.n, self.units)
 
     @property
     def log_evidence_max(self) -> float:
-        """Logarithm of the largest evidence so far, which decides about the alarm."""
-        return self._log_evidence(self.highest.n, self.highest.units)
-
-    @property
-    def alarm(self) -> bool:
-        """Whether the evidence has ever reached 1/alpha."""
-        return self.first_alarm is not None
-
-    @property
-    def alarm_at(self) -> int | None:
-        """After which outcome that was first so."""
-        return self.first_alarm.n if self.first_alarm else None
-
-    @property
-    def alarm_when(self) -> str | None:
-        """When that was told."""
-        return self.first_alarm.when if self.first_alarm else None
+        return self.evidence_at(*self.highest)
 
     @property
     def log_change(self) -> float:
-        """Logarithm of the evidence of a change (Shiryaev-Roberts) since the start, or since its last alarm."""
-        return float(self._bets.log_change(self.log_parts)) if self.is_watched else -math.inf
-
-    @property
-    def change_value(self) -> float:
-        """The evidence of a change: it reaches 1/alpha once in 1/alpha outcomes or less often, if the bound holds."""
-        return _exp(self.log_change)
-
-    @property
-    def change_alarms(self) -> int:
-        """How often it has reached 1/alpha; it starts anew after each time."""
-        return self.changes
-
-    @property
-    def change_at(self) -> int | None:
-        """After which outcome it last did so."""
-        return self.last_change.n if self.changes else None
-
-    @property
-    def change_when(self) -> str | None:
-        """When that was told."""
-        return self.last_change.when if self.changes else None
+        return float(self._bets.log_change(self.changes.logs)) if self.is_watched else -math.inf
 
     @property
     def history(self) -> tuple[Point, ...]:
         """At most 500 moments at equal distances, and now."""
-        moments = [*self.kept]
-        if self.n and (not moments or moments[-1].n < self.n):
-            moments.append(Kept(self.n, self.units, self.log_change))
-        n, units = (np.array([getattr(kept, name) for kept in moments], dtype=np.int64) for name in ("n", "units"))
+        moments = self.past.until((self.n, self.units, self.log_change))
+        n, units = (np.array([moment[place] for moment in moments], dtype=np.int64) for place in (0, 1))
         evidence = self._bets.log_evidence(n, units / ONE) if self.is_watched else np.zeros(len(n))
         return tuple(
-            Point(kept.n, kept.units / ONE, limit, log, kept.log_change)
-            for kept, limit, log in zip(moments, self._limits(n, units).tolist(), evidence.tolist(), strict=True)
+            Point(int(own[0]), own[1] / ONE, limit, log, own[2])
+            for own, limit, log in zip(moments, self._limits(n, units).tolist(), evidence.tolist(), strict=True)
         )
 
     # How it goes on
@@ -214,56 +141,32 @@ class Stream:
         n, units = self.n + np.arange(1, len(losses) + 1), self.units + np.cumsum(losses)
         log_change = np.full(len(losses), -np.inf)
         if self.is_watched:
-            evidence = self._bets.log_evidence(n, units / ONE)
+            evidence, shares = self._bets.log_evidence(n, units / ONE), losses / ONE
             best = int(np.argmax(evidence))
             if evidence[best] > self.log_evidence_max:
-                self.highest = Event(int(n[best]), int(units[best]), when)
+                self.highest = int(n[best]), int(units[best])
             if self.first_alarm is None and evidence[best] >= self.log_threshold:
                 first = int(np.argmax(evidence >= self.log_threshold))
-                self.first_alarm = Event(int(n[first]), int(units[first]), when)
-            for places, path in self._changes(losses / ONE):
-                log_change[places] = path
-                if path[-1] >= self.log_threshold:
-                    last = places.stop - 1
-                    self.changes, self.last_change = self.changes + 1, Event(int(n[last]), int(units[last]), when)
+                self.first_alarm = Alarm(int(n[first]), int(units[first]), when)
+            log_change = self.changes.take(
+                lambda logs, rows: self._bets.follow(logs, shares[rows]),
+                self._bets.log_change,
+                self.log_threshold,
+                n,
+                when,
+            )
         self.n, self.units = int(n[-1]), int(units[-1])
-        self._keep(n, units, log_change)
-
-    def _changes(self, losses: NDArray[np.float64]) -> Iterator[tuple[slice, NDArray[np.float64]]]:
-        """The evidence of a change after each outcome, up to an alarm, after which it starts anew."""
-        start = 0
-        while start < len(losses):
-            paths = self._bets.follow(self.log_parts, losses[start:])
-            mixed = self._bets.log_change(paths)
-            over = mixed >= self.log_threshold
-            end = int(np.argmax(over)) + 1 if over.any() else len(mixed)
-            self.log_parts = self._bets.start() if over.any() else paths[-1]
-            yield slice(start, start + end), mixed[:end]
-            start += end
-
-    def _keep(self, n: NDArray[np.int64], units: Units, log_change: NDArray[np.float64]) -> None:
-        """Moments at equal distances; if there are too many, every other one."""
-        while True:
-            due = np.flatnonzero(n % self.stride == 0)
-            if len(self.kept) + len(due) <= MOST_POINTS:
-                break
-            self.stride *= 2
-            self.kept = [kept for kept in self.kept if kept.n % self.stride == 0]
-        rows = zip(n[due].tolist(), units[due].tolist(), log_change[due].tolist(), strict=True)
-        self.kept.extend(Kept(*row) for row in rows)
+        self.past.add(n, units, log_change)
 
     @cached_property
     def _bets(self) -> ErrorBets:
         return ErrorBets(self.bound)
 
-    def _log_evidence(self, n: int, units: int) -> float:
+    def evidence_at(self, n: int, units: int) -> float:
+        """Logarithm of the evidence after so many outcomes with so much loss."""
         return float(self._bets.log_evidence(n, units / ONE)) if self.is_watched and n else 0.0
 
     def _limits(self, n: NDArray[Any], units: Units) -> NDArray[np.float64]:
         """Where nothing is watched, as if all of the probability were a twentieth."""
         level = math.log(self.alpha) if self.is_watched else math.log(0.05)
         return mean_upper(n, np.minimum((units + self._slack * n) / ONE, n), level)
-
-
-def _exp(log: float) -> float:
-    return math.exp(log) if log < 700.0 else math.inf

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from certivote.certificate import Certificate, Fixed, PromiseRecord, Statement, number_down
 from certivote.maths.rounding import float_above
+from certivote.monitor._words import plain
 from certivote.promises import Subgroups, group_places
 
-__all__ = ["AUTOMATIC", "ONE", "PROMISES_WATCHED", "Outcomes", "Watched", "divided", "watched_of"]
+__all__ = ["AUTOMATIC", "KINDS", "ONE", "PROMISES_WATCHED", "Outcomes", "Watched", "divided", "watched_of"]
 
 ONE = 1 << 32
 """Units of a loss of 1: losses are whole numbers of them, rounded down."""
@@ -95,7 +96,7 @@ class Watched:
     def name(self) -> str:
         """What is watched, in words."""
         words = _NAMES[self.promise, self.kind]
-        return words.format(self.label, "" if self.threshold is None else number_down(self.threshold))
+        return words.format(plain(self.label), "" if self.threshold is None else number_down(self.threshold))
 
     @property
     def cut(self) -> float:
@@ -109,7 +110,7 @@ class Watched:
 
     def losses(self, rows: Outcomes) -> tuple[Mask, Units]:
         """Which cases it is about, and the loss of each case in units."""
-        among, event = _KINDS[self.promise, self.kind](self, rows)
+        among, event = KINDS[self.promise, self.kind](self, rows)
         return among, np.asarray(event * ONE if event.dtype == bool else event, dtype=np.int64)
 
 
@@ -140,7 +141,7 @@ def _cost(watched: Watched, rows: Outcomes) -> Units:
     return table[rows.labels, rows.answers]  # the last row is that of -1
 
 
-_KINDS: dict[tuple[str, str], Callable[[Watched, Outcomes], tuple[Mask, NDArray[Any]]]] = {
+KINDS: dict[tuple[str, str], Callable[[Watched, Outcomes], tuple[Mask, NDArray[Any]]]] = {
     (BOUND, "error"): lambda own, rows: (_everything(rows), rows.wrong),
     ("by class", "error"): lambda own, rows: (_of_class(own, rows), rows.wrong),
     ("by class", "false alarm"): lambda own, rows: (~_of_class(own, rows), rows.answers == own.place),
@@ -177,7 +178,7 @@ _NAMES = {
 }
 _NEEDS = {"subgroups": "table", "abstention": "scores", "sensitivity": "masses", "prediction sets": "masses"}
 """What promises need besides true classes and answers."""
-PROMISES_WATCHED = tuple(dict.fromkeys(promise for promise, _ in _KINDS))
+PROMISES_WATCHED = tuple(dict.fromkeys(promise for promise, _ in KINDS))
 AUTOMATIC = tuple(name for name in PROMISES_WATCHED if name not in _NEEDS)
 """Those that need nothing else."""
 
@@ -219,7 +220,7 @@ def _statements(record: PromiseRecord, classes: Sequence[str]) -> Iterator[Watch
     entries = list(_in_force(record))
     groups = Subgroups.groups_of(record) if record.name == "subgroups" else []
     for number, (entry, bound) in enumerate(entries):
-        if (record.name, entry.kind) not in _KINDS:
+        if (record.name, entry.kind) not in KINDS:
             continue
         columns, own = groups[number // 2] if groups else ((), ())
         place = classes.index(entry.label) if not groups and entry.label in classes else -1

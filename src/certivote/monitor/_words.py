@@ -1,14 +1,19 @@
 """What outcomes say, in plain words."""
 
+from decimal import ROUND_CEILING, Context
 from typing import TYPE_CHECKING
 
 from certivote.certificate import confidence, number_down, percent_up, plain_percent
 
 if TYPE_CHECKING:
+    from certivote.monitor._drift import DriftMonitor
     from certivote.monitor._monitor import Monitor
     from certivote.monitor._stream import Stream
 
-__all__ = ["summary"]
+__all__ = ["drift_summary", "plain", "share", "summary"]
+
+_LONGEST = 200
+"""Characters of a name."""
 
 
 def summary(monitor: "Monitor") -> str:
@@ -42,5 +47,44 @@ def _alarm(stream: "Stream") -> str:
     return (
         f"ALARM: the bound of {percent_up(stream.bound)} on {stream.name} does not hold any more (since outcome "
         f"{stream.alarm_at:,}, told {stream.alarm_when}). If it held, such an alarm would ever come with a probability "
-        f"of at most {percent_up(stream.alpha)}."
+        f"of at most {share(stream.alpha)}."
     )
+
+
+def drift_summary(monitor: "DriftMonitor") -> str:
+    """What new rows say."""
+    unit = "entities" if monitor.groups else "rows"
+    if not monitor.n:
+        return "No rows have been counted yet."
+    if not monitor.alarm:
+        return (
+            f"{monitor.n:,} new {unit}: no alarm. The evidence that they look different from those that certified the "
+            f"vote is {number_down(monitor.e_value)} now; an alarm needs {number_down(1.0 / monitor.alpha)}."
+        )
+    lines = [
+        f"{monitor.n:,} new {unit}. ALARM: the rows look different from those that certified the vote (since number "
+        f"{monitor.alarm_at:,}, told {monitor.alarm_when}). If they came from the same population, such an alarm would "
+        f"ever come with a probability of at most {share(monitor.alpha)}. It does not say that the error has grown: "
+        "only outcomes can."
+    ]
+    names = [plain(each.column) for each in monitor.moved[:5]]
+    if names:
+        lines.append(f"A hint: the values of these columns have moved most: {', '.join(names)}.")
+    return "\n".join(lines)
+
+
+def share(probability: float) -> str:
+    """A small probability as a percentage, rounded up.
+
+    Examples
+    --------
+    >>> share(0.01), share(0.01 / 34)
+    ('1 %', '0.02942 %')
+    """
+    known = Context(prec=4, rounding=ROUND_CEILING).create_decimal(f"{probability:.12g}")
+    return f"{(100 * known).normalize():f} %"
+
+
+def plain(text: str) -> str:
+    """Text that a terminal can show, from a file that may be a stranger's."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text[:_LONGEST])
