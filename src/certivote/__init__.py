@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         count_predictions,
         merge_counts,
     )
-    from certivote.present import plot_certificate, plot_comparison, plot_decisions, plot_weights
+    from certivote.present import plot_certificate, plot_comparison, plot_decisions, plot_monitor, plot_weights
 else:
     __getattr__, __dir__ = late_names(
         __name__,
@@ -41,7 +41,7 @@ else:
                 "count_predictions",
                 "merge_counts",
             ],
-            "present": ["plot_certificate", "plot_comparison", "plot_decisions", "plot_weights"],
+            "present": ["plot_certificate", "plot_comparison", "plot_decisions", "plot_monitor", "plot_weights"],
             "promises": [],
             "voters": [],
         },
@@ -64,6 +64,7 @@ __all__ = [
     "plot_certificate",
     "plot_comparison",
     "plot_decisions",
+    "plot_monitor",
     "plot_weights",
     "recertify",
     "verify",

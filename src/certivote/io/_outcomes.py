@@ -113,10 +113,12 @@ def read_outcomes(
     if len(contents) != n_rows:
         raise TableError(f"{file}: the file was changed while it was read.")
     return OutcomeTable(
-        X,
+        X if kept else X.reindex(range(n_rows)),
         digest,
         np.ones(n_rows, dtype=bool) if truth is None else read[truth].codes >= 0,
-        *(None if name is None else _texts(read[name]) for name in (truth, predicted, identity)),
+        None if truth is None else _texts(read[truth]),
+        None if predicted is None else _texts(read[predicted]),
+        None if identity is None else _texts(read[identity]),
         contents,
         None if group is None else group_names(read[group]).to_numpy(),
     )

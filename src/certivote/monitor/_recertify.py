@@ -1,16 +1,21 @@
 """The same vote, certified on new rows: a certificate of its own, which names the one before it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from numpy.typing import ArrayLike
 
 from certivote.certificate import Certificate, counted, percent_up
+from certivote.monitor._drift import DriftMonitor
+from certivote.monitor._monitor import Monitor
 from certivote.pipeline import certify, certify_predictions
 from certivote.promises import Promise
 
 __all__ = ["follow", "recertify"]
+
+_MOST, _FEW = 10, 5
+"""Alarms, and columns, that a record names."""
 
 
 def recertify(
@@ -142,4 +147,53 @@ def _since(earlier: Certificate, monitor: Any) -> tuple[str, ...]:
         f"(delta = {earlier.delta:g}) on {counted(part.n, 'row')}."
     )
     watched: Iterable[Any] = monitor if isinstance(monitor, list | tuple) else [] if monitor is None else [monitor]
-    return (first, *(sentence for each in watched for sentence in each.events()))
+    return (first, *(sentence for each in watched for sentence in _events(each, earlier)))
+
+
+def _events(monitor: Any, earlier: Certificate) -> Iterator[str]:
+    """What a monitor has seen, in sentences that stay true."""
+    if not isinstance(monitor, Monitor | DriftMonitor):
+        raise TypeError(f"monitor must be a Monitor or a DriftMonitor, or a list of them; got {monitor!r:.80}.")
+    if monitor.certificate_digest != earlier.digest:
+        raise ValueError(
+            f"The monitor has watched another certificate ({monitor.certificate_digest:.16}...) than the one before "
+            f"({earlier.digest:.16}...)."
+        )
+    if not monitor.calls:
+        yield "It was watched, and nothing was counted."
+        return
+    first, last = monitor.calls[0][1], monitor.calls[-1][1]
+    when = f"from {first} to {last}" if first != last else f"at {first}"
+    chance = f"with a probability of a false alarm of {monitor.alpha:g}"
+    yield from (
+        _of_rows(monitor, when, chance) if isinstance(monitor, DriftMonitor) else _of_outcomes(monitor, when, chance)
+    )
+
+
+def _of_outcomes(monitor: Monitor, when: str, chance: str) -> Iterator[str]:
+    own, unit = monitor.streams[0], "entities" if monitor.groups else "outcomes"
+    errors = f"{own.errors:,.0f}" if float(own.errors).is_integer() else f"{own.errors:,.1f}"
+    yield (
+        f"{own.n:,} {unit} were watched {when}, {chance}: {errors} wrong; the mean error until then is at most "
+        f"{percent_up(own.error_limit)}."
+    )
+    if not monitor.alarm:
+        yield f"No alarm was raised until {when.split()[-1]}."
+    for alarm in monitor.alarms[:_MOST]:
+        yield (
+            f"Alarm: the bound of {percent_up(alarm.bound)} on {alarm.name} was found not to hold, after outcome "
+            f"{alarm.alarm_at:,}, {alarm.alarm_when}."
+        )
+    if len(monitor.alarms) > _MOST:
+        yield f"Alarms were raised by {len(monitor.alarms) - _MOST:,} more statements."
+
+
+def _of_rows(monitor: DriftMonitor, when: str, chance: str) -> Iterator[str]:
+    unit = "entities" if monitor.groups else "rows"
+    yield f"{monitor.n:,} new {unit} were compared without labels {when}, {chance}."
+    if not monitor.alarm:
+        yield f"They raised no alarm until {when.split()[-1]}."
+        return
+    yield f"Alarm: the rows were found to look different, after row {monitor.alarm_at:,}, {monitor.alarm_when}."
+    if monitor.moved:
+        yield f"Most moved: {', '.join(repr(each.column) for each in monitor.moved[:_FEW])}."

@@ -53,7 +53,7 @@ LARGEST_COUNT = 1 << 53
 
 
 class StateFileError(ValueError):
-    """A file is no state of a monitor, is damaged, or of another certificate. What its message repeats is made plain."""
+    """A file is no state of a monitor, is damaged, or is of another certificate. What is repeated of it is plain."""
 
     def __init__(self, message: str):
         super().__init__("".join(c if c.isprintable() else ascii(c)[1:-1] for c in message[:_LONGEST]))

@@ -8,9 +8,10 @@ from certivote.monitor import Stream
 from certivote.present._plain import plain_text
 from certivote.present.page import power
 
-__all__ = ["StreamLine", "evidence_text", "stream_line"]
+__all__ = ["StreamLine", "evidence_text", "state_of", "stream_line"]
 
-_LARGE = math.log(1e6)
+_FEW = math.log(1e3)
+_MANY = math.log(1e6)
 
 
 @dataclass(frozen=True)
@@ -45,26 +46,26 @@ def stream_line(stream: Stream) -> StreamLine:
     """The statement and what outcomes say of it."""
     rate, errors = stream.error_so_far, stream.errors
     count = f"{errors:,.0f}" if float(errors).is_integer() else f"{errors:,.1f}"
-    seen = "no outcomes yet" if rate is None else f"{plain_percent(rate)} ({count} of {stream.n:,})"
-    evidence = (
-        f"{evidence_text(stream.log_evidence_max)}; alarm from {evidence_text(stream.log_threshold)} on"
-        if stream.is_watched
-        else "none: nothing can exceed this bound"
-    )
-    state, mark = "no alarm", "good"
-    if stream.alarm:
-        state, mark = f"alarm after outcome {stream.alarm_at:,}, {stream.alarm_when}", "alarm"
-    elif not stream.is_watched:
-        state, mark = "not watched", "partly"
+    evidence, (state, mark) = "none: nothing can exceed this bound", ("not watched", "partly")
+    if stream.is_watched:
+        largest, line = evidence_text(stream.log_evidence_max), evidence_text(stream.log_threshold)
+        evidence, (state, mark) = f"{largest}; alarm from {line} on", state_of(stream.alarm_at, stream.alarm_when)
     return StreamLine(
         name=plain_text(stream.name),
-        seen=seen,
+        seen="no outcomes yet" if rate is None else f"{plain_percent(rate)} ({count} of {stream.n:,})",
         limit=percent_up(stream.error_limit) if stream.n else "100.00 %",
         bound=percent_up(stream.bound),
         evidence=evidence,
-        state=plain_text(state),
+        state=state,
         mark=mark,
     )
+
+
+def state_of(alarm_at: int | None, alarm_when: str | None, what: str = "outcome") -> tuple[str, str]:
+    """Whether there is an alarm, and the style of that."""
+    if alarm_at is None:
+        return "no alarm", "good"
+    return plain_text(f"alarm after {what} {alarm_at:,}, {alarm_when}"), "alarm"
 
 
 def evidence_text(log: float) -> str:
@@ -72,7 +73,12 @@ def evidence_text(log: float) -> str:
 
     Examples
     --------
-    >>> evidence_text(0.0), evidence_text(5.0), evidence_text(100.0)
-    ('1', '148.41', '10⁴³')
+    >>> evidence_text(0.0), evidence_text(5.0), evidence_text(10.0), evidence_text(100.0)
+    ('1', '148.4', '22,026', '10⁴³')
     """
-    return number_down(math.exp(log)) if log < _LARGE else power(math.floor(log / math.log(10)))
+    if log >= _MANY:
+        return power(math.floor(log / math.log(10)))
+    value = math.exp(log)
+    if log >= _FEW:
+        return f"{math.floor(value):,}"
+    return f"{math.floor(value * 10) / 10:.1f}".removesuffix(".0") if value > 10 else number_down(value)
