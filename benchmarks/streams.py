@@ -130,8 +130,8 @@ def as_table(records: list[dict[str, str]]) -> str:
     """Alarms before and after the change, and the median number of rows from it to the first alarm after it."""
     lines = [
         f"alpha = {ALPHA:g}: with the first form, false alarms ever have at most this probability; with the form for "
-        "changes, 1/alpha rows or more pass between false alarms in the mean. Rows until the alarm are counted from the "
-        "change; the median of the orders with an alarm.",
+        "changes, 1/alpha rows or more pass between false alarms in the mean. Rows until the alarm are counted from "
+        "the change; the median of the orders with an alarm.",
         "",
         "| stream | orders | bound | alarm before the change | after it | rows until the alarm "
         "| form for changes: alarms before the change, all orders | alarm after it | rows until the alarm |",
