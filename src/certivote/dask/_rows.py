@@ -11,18 +11,22 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from certivote.dask import _passes
+from certivote.dask._blocks import ClusterBlocks
 from certivote.dask._cluster import Passes, sent
 from certivote.dask._partition import Layout, Part
 from certivote.maths.tree_digest import join_pieces, together
 from certivote.pipeline import COMPARED_ROWS, Count, FullCount, NumberedRows, Plan, trains
 from certivote.theory.predictors import Tally
 from certivote.theory.risks import Labels, Loss
-from certivote.voters import FittedVoters
+from certivote.voters import FittedVoters, fit_sample, with_grown
 from certivote.votes import Votes, stack_votes
 
 __all__ = ["ClusterRows"]
 
 Places = NDArray[np.intp]
+
+_TREES = 100
+"""Trees that are grown where rows lie, in all partitions together."""
 
 
 class ClusterRows:
@@ -32,6 +36,8 @@ class ClusterRows:
     ----------
     seconds : dict of str to float
         What each pass took.
+    held : ClusterBlocks or None
+        Votes that stay on the workers, where weights are learned from all rows.
     """
 
     def __init__(self, passes: Passes, plan: Plan, has_own_voters: bool):
@@ -40,6 +46,7 @@ class ClusterRows:
         self.seen: Any = BaseEstimator()
         self.target = passes.table.target
         self.seconds: dict[str, float] = {}
+        self.held: ClusterBlocks | None = None
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -85,7 +92,18 @@ class ClusterRows:
         return X, np.concatenate([own[1] for own in found]), np.sum([own[2] for own in found], axis=0)
 
     def fitting(self, plan: Plan, seed: np.random.SeedSequence, places: Places) -> Any:
-        return None
+        if not self._has_own_voters or self._train[-1] <= len(places):
+            return None
+        within = _within(places, self._train)
+        # Each partition has its share of the trees, by its training rows.
+        n_trees = np.diff(np.round(_TREES * self._train / self._train[-1])).astype(int).tolist()
+        seeds = [int(own.generate_state(1)[0]) for own in seed.spawn(len(n_trees))]
+
+        def fit(X: Any, y: NDArray[Any], classes: NDArray[Any], rng: np.random.Generator) -> FittedVoters:
+            grown = self._run("grow", "growing trees where the rows lie", _passes.grow, n_trees, seeds, within)
+            return with_grown(fit_sample(plan.voters, X, y, classes, rng), grown, [len(own) for own in within])
+
+        return fit
 
     def vote(self, voters: FittedVoters, places: Places) -> tuple[Votes, Labels]:
         what = f"{voters.n_voters:,} voters vote on {len(places):,} rows"
@@ -93,11 +111,19 @@ class ClusterRows:
         found = [own for own in self._run("vote", what, _passes.vote, within, common=[sent(voters)]) if own]
         return stack_votes([votes for votes, _ in found]), np.concatenate([codes for _, codes in found])
 
+    def blocks(self, voters: FittedVoters, size: int) -> ClusterBlocks:
+        start = time.perf_counter()
+        self.held = ClusterBlocks(self._passes, self._parts, self._certify, sent(voters), size)
+        self.seconds["hold"] = time.perf_counter() - start
+        return self.held
+
     def certifiable(self, voters: FittedVoters) -> "Certifiable":
         return Certifiable(self, voters)
 
     def count(self, voters: FittedVoters, weights: Sequence[NDArray[np.float64]], loss: Loss) -> FullCount:
         """Count votes on all certification rows."""
+        if self.held is not None:
+            self.held.release()
         with_keys = bool(self._train[-1] + self._certify[-1] <= COMPARED_ROWS)
         firsts = list(zip(self._train[:-1].tolist(), self._certify[:-1].tolist(), strict=True))
         common = [sent(voters), list(weights), loss]

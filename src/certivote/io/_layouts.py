@@ -117,6 +117,20 @@ class TablePieces:
     rows: tuple[int, ...]
 
     @property
+    def empty(self) -> Any:
+        """A table without rows, of the same columns and types."""
+        import pandas as pd
+
+        kinds = self.layout.kinds
+        columns: dict[str, Any] = {name: np.empty(0) for name in self.layout.kept}
+        for name in self.layout.kept:
+            if kinds[name] == "text":
+                columns[name] = pd.Categorical([], self.layout.values[name])
+            elif kinds[name] != "number":
+                columns[name] = pd.Series([], dtype=kinds[name])
+        return pd.DataFrame(columns | {name: np.empty(0, dtype=object) for name in self.layout.sides})
+
+    @property
     def starts(self) -> tuple[int, ...]:
         """The numbers of the first rows of all pieces."""
         return tuple(np.cumsum([0, *self.rows[:-1]]).tolist())
