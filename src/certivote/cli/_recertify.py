@@ -25,6 +25,7 @@ from certivote.cli._inputs import (
 )
 from certivote.cli._outputs import check_files, is_standard_output, show_certificate, write_certificate, writing
 from certivote.cli._shared import AsJson, Quiet, Seed, fail
+from certivote.cli._states import read_monitor
 
 __all__ = ["recertify"]
 

@@ -119,7 +119,7 @@ def follow_bets(logs: Array, steps: Array) -> Array:
 
 def log_sum_below(logs: Array) -> Array:
     """Logarithm of the sum of exponentials along the last axis, rounded down."""
-    largest = np.max(logs, axis=-1)
+    largest = np.max(logs, axis=-1, initial=-np.inf)
     safe = np.where(np.isfinite(largest), largest, 0.0)
     with np.errstate(divide="ignore"):
         total = safe + np.log(np.sum(np.exp(logs - safe[..., None]), axis=-1))
@@ -135,16 +135,16 @@ def _grid(bound: float) -> tuple[Array, Array, Array]:
         q = times * odds / (1.0 + times * odds)
         if bound < q < 1.0:
             wrong, right = Fraction(q) / Fraction(bound), (1 - Fraction(q)) / (1 - Fraction(bound))
-            rows.append((math.log(share / 128.0), math.log(wrong), _log_below_one(right)))
+            rows.append((math.log(share / 128.0), _log(wrong), _log(right)))
     columns = np.array(rows).reshape(-1, 3).T
     below: Array = columns - 4.0 * _EPS * np.abs(columns)
     below.flags.writeable = False
     return below[0], below[1], below[2]
 
 
-def _log_below_one(ratio: Fraction) -> float:
-    """Logarithm of a number below 1, which keeps its digits near 1."""
-    return math.log1p(float(ratio - 1)) if ratio > Fraction(1, 2) else math.log(ratio)
+def _log(ratio: Fraction) -> float:
+    """Logarithm of an exact number, with all its digits near 1 too."""
+    return math.log1p(float(ratio - 1)) if Fraction(1, 2) < ratio < 2 else math.log(ratio)
 
 
 def mean_upper(n: ArrayLike, losses: ArrayLike, log_level: float) -> Array:

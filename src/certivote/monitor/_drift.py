@@ -16,6 +16,7 @@ from certivote.monitor._counted import Counted, noted
 from certivote.monitor._drift_state import KIND, content_of, fill
 from certivote.monitor._evidence import Alarm, Changes, Judged
 from certivote.monitor._past import Thinned
+from certivote.monitor._report import Reported
 from certivote.monitor._rows import checked_alpha, names, time_text
 from certivote.monitor._seen import Seen, name_digests
 from certivote.monitor._state import StateFileError, check_alpha, check_certificate, locked, read_state, write_state
@@ -29,7 +30,7 @@ DriftPoint = tuple[int, float, float]
 """Rows until then, and the logarithms of the evidence and of the evidence of a change."""
 
 
-class DriftMonitor(Judged):
+class DriftMonitor(Judged, Reported):
     """Whether new rows look like those that certified a model, judged without labels by how sure the vote is of them.
 
     Parameters

@@ -53,6 +53,7 @@ def content_of(monitor: "DriftMonitor") -> dict[str, Any]:
         "total": list(asdict(monitor.total).values()),
         "calls": [list(call) for call in monitor.calls],
         "ids": digests_of(monitor.ids.digests),
+        "ids_kind": monitor.ids.kind,
         "entities": digests_of(monitor.entities.digests),
     }
 
@@ -80,6 +81,7 @@ def fill(monitor: "DriftMonitor", content: dict[str, Any]) -> None:
             raise ValueError("the rows of a column do not add up")
     monitor.calls = told_from(content["calls"], n)
     monitor.ids, monitor.entities = (Seen(digests_from(content[name], name)) for name in ("ids", "entities"))
+    monitor.ids.kind = text(content["ids_kind"], "ids_kind")
     if len(monitor.ids.digests) > monitor.total.rows or len(monitor.entities.digests) != monitor.total.entities:
         raise ValueError("the ids do not add up")
 

@@ -12,18 +12,20 @@ from certivote.certificate import Certificate
 from certivote.io import check_writable
 from certivote.monitor._counted import Counted, noted
 from certivote.monitor._monitor_state import KIND, content_of, fill
+from certivote.monitor._report import Reported
 from certivote.monitor._rows import checked_alpha, columns_of, names, places, sureness, time_text, values_of
 from certivote.monitor._seen import Seen, name_digests
 from certivote.monitor._source import certificate_of
 from certivote.monitor._state import StateFileError, check_alpha, check_certificate, locked, read_state, write_state
 from certivote.monitor._stream import Stream
 from certivote.monitor._watched import AUTOMATIC, PROMISES_WATCHED, Outcomes, Units, divided, watched_of
-from certivote.monitor._words import summary
+from certivote.monitor._words import assumptions, summary
+from certivote.theory.predictors import PREDICTORS
 
 __all__ = ["Monitor"]
 
 
-class Monitor:
+class Monitor(Reported):
     """Whether a certificate still holds, judged by outcomes as they come, at every moment with the same guarantee.
 
     Parameters
@@ -130,7 +132,7 @@ class Monitor:
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What must be true of how outcomes become known."""
-        return assumptions(self.groups)
+        return assumptions(self.groups, PREDICTORS[self.certified].is_random, self.loss)
 
     def summary(self) -> str:
         """What outcomes say, in plain words."""
@@ -379,18 +381,3 @@ def _by_appearance(digests: NDArray[np.uint64]) -> NDArray[np.intp]:
     places = np.empty(len(first), dtype=np.intp)
     places[np.argsort(first)] = np.arange(len(first))
     return places[codes.reshape(-1)]
-
-
-def assumptions(groups: str) -> tuple[str, ...]:
-    """What must be true of how outcomes become known."""
-    return (
-        "Which outcomes become known, and in which order, has nothing to do with whether the answers were right. If "
-        "labels arrive only for some cases, such as those that were treated or accepted, this is about such cases.",
-        "The answers are those of the certified classifier, and the true classes are recorded as they were when it was "
-        "certified.",
-        *(
-            ("An entity is judged by its rows in the update in which it first appears, as if these were all it has.",)
-            if groups
-            else ()
-        ),
-    )

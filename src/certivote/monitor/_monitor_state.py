@@ -25,6 +25,7 @@ from certivote.monitor._state import (
 )
 from certivote.monitor._stream import Stream
 from certivote.monitor._watched import KINDS, ONE, Watched
+from certivote.theory.predictors import PREDICTORS
 
 if TYPE_CHECKING:
     from certivote.monitor._monitor import Monitor
@@ -50,6 +51,7 @@ def content_of(monitor: "Monitor") -> dict[str, Any]:
         "total": list(asdict(monitor.total).values()),
         "calls": [list(call) for call in monitor.calls],
         "ids": digests_of(monitor.ids.digests),
+        "ids_kind": monitor.ids.kind,
         "entities": digests_of(monitor.entities.digests),
     }
 
@@ -89,6 +91,8 @@ def fill(monitor: "Monitor", content: dict[str, Any]) -> None:
     monitor.certificate_digest = text(content["certificate"], "certificate")
     monitor.classes = tuple(text(label, "a class", _LABEL) for label in items(content["classes"], "classes"))
     monitor.groups, monitor.certified = (text(content[name], name, _LABEL) for name in ("groups", "certified"))
+    if monitor.certified not in PREDICTORS:
+        raise ValueError("nobody knows what was certified")
     monitor.loss, monitor.alpha = text(content["loss"], "loss"), number(content["alpha"], 1e-300, 1.0, "alpha")
     streams = items(content["streams"], "streams", most=_MOST_STREAMS)
     if not streams or len(monitor.classes) < 2:
@@ -102,6 +106,7 @@ def fill(monitor: "Monitor", content: dict[str, Any]) -> None:
         raise ValueError("the outcomes do not add up")
     monitor.calls = told_from(content["calls"], units)
     monitor.ids, monitor.entities = (Seen(digests_from(content[name], name)) for name in ("ids", "entities"))
+    monitor.ids.kind = text(content["ids_kind"], "ids_kind")
     if len(monitor.ids.digests) > monitor.total.rows or len(monitor.entities.digests) != monitor.total.entities:
         raise ValueError("the ids do not add up")
 
@@ -117,6 +122,7 @@ _NAMES = {
     "total",
     "calls",
     "ids",
+    "ids_kind",
     "entities",
 }
 
@@ -216,7 +222,7 @@ def _watched_from(entry: Any, n_classes: int) -> Watched:
     of_class = promise in ("by class", "precision", "sensitivity")
     if (promise == "subgroups") != bool(columns) or len(costs) != (n_classes**2 if promise == "costs" else 0):
         raise ValueError("what is watched lacks what it is about")
-    if (of_class and place < 0) or (promise in ("abstention", "sensitivity", "prediction sets") and threshold is None):
+    if (of_class and place < 0) or (promise in ("abstention", "sensitivity", "sets") and threshold is None):
         raise ValueError("what is watched lacks what it is about")
     bound, alpha = number(entry["bound"], 0.0, 1e300, "bound"), number(entry["alpha"], 0.0, 1.0, "alpha")
     if alpha > 0.0 and not 0.0 < bound < 1.0:

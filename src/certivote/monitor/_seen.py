@@ -29,6 +29,12 @@ def name_digests(names: Iterable[str], purpose: str) -> Digests:
 class Seen:
     """Digests of names, each once, in ascending order.
 
+    Attributes
+    ----------
+    digests : array
+    kind : str
+        What names are, if that was said.
+
     Examples
     --------
     >>> seen = Seen()
@@ -39,8 +45,19 @@ class Seen:
     [False, True]
     """
 
-    def __init__(self, digests: Digests | None = None):
+    def __init__(self, digests: Digests | None = None, kind: str = ""):
         self.digests = np.empty(0, dtype=np.uint64) if digests is None else digests
+        self.kind = kind
+
+    def tell_by(self, kind: str) -> None:
+        """From now on names are of this kind, such as ``ids``; refuse another than before, which would count twice."""
+        known = self.kind or ("ids" if len(self.digests) else kind)
+        if kind != known:
+            raise ValueError(
+                f"Rows were told apart by their {known} when this state was begun; by their {kind} those that were "
+                "counted would count again: tell them apart as before, or begin another state."
+            )
+        self.kind = kind
 
     def news(self, digests: Digests) -> NDArray[np.bool_]:
         """Which of these occur for the first time."""

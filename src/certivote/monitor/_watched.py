@@ -155,7 +155,7 @@ KINDS: dict[tuple[str, str], Callable[[Watched, Outcomes], tuple[Mask, NDArray[A
         ~_of_class(own, rows),
         rows.mass_of(own.place) >= own.cut,
     ),
-    ("prediction sets", "left out"): lambda own, rows: (
+    ("sets", "left out"): lambda own, rows: (
         _everything(rows) if own.place < 0 else _of_class(own, rows),
         _left_out(own, rows),
     ),
@@ -173,10 +173,10 @@ _NAMES = {
     ("abstention", "unanswered"): "cases below score {1}, which get no answer",
     ("sensitivity", "missed"): "cases of class {0} that are not flagged",
     ("sensitivity", "false alarm when flagged"): "cases that are flagged and not of class {0}",
-    ("prediction sets", "left out"): "cases whose class is not in the set",
+    ("sets", "left out"): "cases whose class is not in the set",
     ("costs", "cost"): "cost, as a share of the dearest error",
 }
-_NEEDS = {"subgroups": "table", "abstention": "scores", "sensitivity": "masses", "prediction sets": "masses"}
+_NEEDS = {"subgroups": "table", "abstention": "scores", "sensitivity": "masses", "sets": "masses"}
 """What promises need besides true classes and answers."""
 PROMISES_WATCHED = tuple(dict.fromkeys(promise for promise, _ in KINDS))
 AUTOMATIC = tuple(name for name in PROMISES_WATCHED if name not in _NEEDS)
@@ -240,7 +240,7 @@ def _in_force(record: PromiseRecord) -> Iterator[tuple[Statement, float]]:
             yield record.statements[record.chosen], record.value
             yield from ((entry, entry.bound) for entry in record.statements if entry.kind == "unanswered")
             return
-    target = {"sensitivity": "missed", "prediction sets": "left out"}.get(record.name)
+    target = {"sensitivity": "missed", "sets": "left out"}.get(record.name)
     for entry in record.statements:
         if entry.kind != target:
             yield entry, entry.bound

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from certivote.monitor._monitor import Monitor
     from certivote.monitor._stream import Stream
 
-__all__ = ["drift_summary", "plain", "share", "summary"]
+__all__ = ["assumptions", "drift_summary", "plain", "share", "summary"]
 
 _LONGEST = 200
 """Characters of a name."""
@@ -88,3 +88,31 @@ def share(probability: float) -> str:
 def plain(text: str) -> str:
     """Text that a terminal can show, from a file that may be a stranger's."""
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text[:_LONGEST])
+
+
+def assumptions(groups: str, is_random: bool, loss: str) -> tuple[str, ...]:
+    """What must be true of how outcomes become known, and what they are about."""
+    found = [_SELECTION, _RECORDED]
+    if groups:
+        found.append(_ENTITIES)
+    if is_random:
+        found.append(_RANDOM)
+    if loss != "plurality":
+        found.append(_HALF)
+    return tuple(found)
+
+
+_SELECTION = (
+    "Which outcomes become known, and in which order, has nothing to do with whether the answers were right. If labels "
+    "arrive only for some cases, such as those that were treated or accepted, this is about such cases."
+)
+_RECORDED = (
+    "The answers are those of the certified classifier, and the true classes are recorded as they were when it was "
+    "certified."
+)
+_ENTITIES = "An entity is judged by its rows in the update in which it first appears, as if these were all that it has."
+_RANDOM = "The answers are those that the random vote gave, each by a vote of its own; asked again, it may give others."
+_HALF = (
+    "The bound is on cases where wrong voters hold half of the weight. Wrong answers are among these, and outcomes "
+    "show no others, so that alarms come later than the bound itself would allow."
+)
