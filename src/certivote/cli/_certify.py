@@ -49,7 +49,7 @@ from certivote.cli._unread import UnreadValues
 from certivote.io import Table, TableFile, read_alike, read_predictions
 from certivote.promises import Promise
 
-__all__ = ["certify"]
+__all__ = ["certify", "of_answers", "of_model"]
 
 
 def certify(
@@ -182,7 +182,7 @@ def certify(
                     if features
                     else read_beside_others(file, truth, named, needed, **sides)
                 ),
-                lambda read: _of_answers(read, other, promises, settings),
+                lambda read: of_answers(read, other, promises, settings),
             )
         else:
             classifier = load_model(model, trust)
@@ -193,7 +193,7 @@ def certify(
                 file,
                 quiet,
                 lambda: rows_for(classifier, file, truth, group, time),
-                lambda read: _of_model(model.name, classifier, read, file, other, quiet, settings),
+                lambda read: of_model(model.name, classifier, read, file, other, quiet, settings),
             )
         if not pieces:
             source = file.name, digest
@@ -268,7 +268,7 @@ def _check_read(needed: Sequence[str], known: Sequence[str], why: str) -> None:
             fail(f"--by: {name!r} {why}.")
 
 
-def _of_answers(
+def of_answers(
     read: Table, training: TableFile | None, promises: Mapping[str, Promise], settings: dict[str, Any]
 ) -> Certificate:
     from certivote.pipeline import certify as certify_models
@@ -283,7 +283,7 @@ def _of_answers(
     return certify_models(models, read.X, read.y, training=read_alike(training, read.X), **units, **settings)
 
 
-def _of_model(
+def of_model(
     name: str,
     classifier: Any,
     read: Table,

@@ -38,7 +38,13 @@ from certivote.verify import verify as audit
 
 __all__ = ["verify"]
 
-_OPTIONS = {"groups=": "--group", "order=": "--time", "scores=": "--score", "training=": "--training"}
+_OPTIONS = {
+    "groups=": "--group",
+    "order=": "--time",
+    "scores=": "--score",
+    "training=": "--training",
+    "earlier=": "--earlier",
+}
 """What the library calls things that would show more, and the options that give them."""
 
 
@@ -60,6 +66,10 @@ def verify(
     time: RecordedTime = None,
     score: RecordedScore = None,
     training: Training = None,
+    earlier: Annotated[
+        Path | None,
+        typer.Option(help="For certificates of `certivote recertify`: the certificate, or model, that it follows."),
+    ] = None,
     refit: Annotated[
         bool,
         typer.Option("--refit", help="Fit again from the data, and compare all that came of it; needs --data."),
@@ -93,6 +103,8 @@ def verify(
         fail("--data: standard input is the certificate already.")
     if str(training) == "-" in (str(certificate), str(data)):
         fail("--training: standard input is another file already.")
+    if str(earlier) == "-" in (str(certificate), str(data), str(training)):
+        fail("--earlier: standard input is another file already.")
     file = None if data is None else table_file(data, sep, decimal, encoding)
     shown = None if training is None else training_file(training, sep, decimal, encoding)
     if data is None and engine != "memory":
@@ -107,21 +119,24 @@ def verify(
             "--score": score,
             "--training": training,
             "--refit": refit,
+            "--earlier": earlier,
         },
     )
     if not pieces:
-        check_files({"CERTIFICATE": certificate, "--model": model, "--data": data, "--training": training}, {})
+        files = {"CERTIFICATE": certificate, "--model": model, "--data": data, "--training": training}
+        check_files(files | {"--earlier": earlier}, {})
     try:
         with warnings_as_lines(quiet):
             record, classifier = read_certificate(certificate, trust)
             if model is not None:
                 classifier = load_model(model, trust)
+            before = None if earlier is None else read_certificate(earlier, trust)[0]
             if pieces and data is not None:
                 wanted = _target_in_pieces(record, classifier, target)
                 with in_pieces(data, (sep, decimal, encoding), {}, scheduler, quiet) as work:
                     checks = work.audited(record, classifier, wanted)
             elif file is None:
-                checks = audit(record, classifier)
+                checks = audit(record, classifier, earlier=before)
             else:
                 read, beside = _read(record, classifier, file, target, predicted, group, time, score, refit)
                 trained = None if shown is None else _training(record, shown, read)
@@ -139,6 +154,7 @@ def verify(
                         training=trained,
                         scores=read.scores,
                         table=beside,
+                        earlier=before,
                     )
     except (OSError, ValueError, ImportError) as error:
         fail(str(error))

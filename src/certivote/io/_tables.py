@@ -192,6 +192,14 @@ def read_predictions(
     return Table(X, y, digest, *_units(read, group, time), answers, scores)
 
 
+def read_columns(
+    file: TableFile, features: Sequence[str], sides: Sequence[str]
+) -> tuple[Any, dict[str, SideColumn], str]:
+    """Features as a frame, other columns as text, and the digest of what was read; the names are there."""
+    digest = _digest(file)
+    return *_read(file, digest, column_names(file), list(features), list(sides)), digest
+
+
 def side_columns(source: Path | TableFile, wanted: Sequence[str]) -> dict[str, SideColumn]:
     """Some columns as text, each of which knows where in the file its values are."""
     file = _file(source)

@@ -119,6 +119,7 @@ def verify(
     training: Any = None,
     scores: ArrayLike | None = None,
     table: Any = None,
+    earlier: Certificate | None = None,
     blocks: Iterable[tuple[Any, Any]] | None = None,
 ) -> list[Check]:
     """Check a certificate: from its record alone, and against the model, the data and a new fit as far as they go.
@@ -150,6 +151,8 @@ def verify(
         How sure a given model is of each answer, if promises of the certificate were made with it.
     table : data frame, optional
         Columns of the rows that given models were certified on, for promises about columns, where ``X`` is not given.
+    earlier : Certificate, optional
+        For certificates of :func:`certivote.recertify`, the one that they say they follow, to compare with.
     blocks : iterable of (rows, labels), optional
         In place of ``X`` and ``y``: all rows in their order, some at a time, of which one is in memory. For votes whose
         bound starts from a count of errors, without ``groups`` and ``order``.
@@ -183,7 +186,9 @@ def verify(
         from certivote.verify._levels import Evidence, audit
     except ImportError as error:
         raise ImportError("Verifying needs the package python-flint: install certivote[verify].") from error
-    given = Evidence(model, X, y, refit, source_digest, groups, order, predictions, training, scores, table, blocks)
+    given = Evidence(
+        model, X, y, refit, source_digest, groups, order, predictions, training, scores, table, earlier, blocks
+    )
     if blocks is not None:
         _check_blocks(certificate, given)
     if is_given(certificate):

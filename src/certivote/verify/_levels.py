@@ -11,7 +11,7 @@ from certivote.verify._candidates import check_candidates
 from certivote.verify._check import Check, trusted
 from certivote.verify._given import against_answers, check_names
 from certivote.verify._methods import METHODS, is_given
-from certivote.verify._origin import check_origin, check_source
+from certivote.verify._origin import check_earlier, check_origin, check_source
 from certivote.verify._payments import check_payments
 from certivote.verify._recompute import verify_record
 from certivote.verify._refit import against_refit, can_be_refitted
@@ -40,6 +40,7 @@ class Evidence:
     training: Any = None
     scores: Any = None
     table: Any = None
+    earlier: Certificate | None = None
     blocks: Any = None
 
     @property
@@ -63,6 +64,7 @@ def audit(c: Certificate, given: Evidence) -> Iterator[Check]:
     yield from check_candidates(c, parameters)
     yield from check_words(c, parameters)
     yield from check_source(c, given.source_digest)
+    yield from check_earlier(c, given.earlier)
     units = Units() if given.y is None else read_units(c, len(given.y), given.groups, given.order)
     yield from _check_target(c, given.y)
     yield from _of_given_models(c, parameters, given, units) if is_given(c) else _of_a_fit(c, parameters, given, units)
@@ -158,6 +160,7 @@ def _seen(c: Certificate, parameters: dict[str, Any] | None, given: Evidence, un
         called=any(listed(models)[1] for models in (model, given.predictions) if models is not None),
         rows=level >= Level.DATA and (given.blocks is not None or given.X is not None or answers_only),
         training=given.training is not None,
+        earlier=given.earlier is not None,
     )
 
 
