@@ -12,13 +12,14 @@ from sklearn.base import BaseEstimator
 
 from certivote.dask import _passes
 from certivote.dask._blocks import ClusterBlocks
+from certivote.dask._boosters import train_booster
 from certivote.dask._cluster import Passes, sent
 from certivote.dask._partition import Layout, Part
 from certivote.maths.tree_digest import join_pieces, together
 from certivote.pipeline import COMPARED_ROWS, Count, FullCount, NumberedRows, Plan, trains
 from certivote.theory.predictors import Tally
 from certivote.theory.risks import Labels, Loss
-from certivote.voters import FittedVoters, fit_sample, with_grown
+from certivote.voters import FittedVoters, Mixed, fit_sample, with_booster, with_grown
 from certivote.votes import Votes, stack_votes
 
 __all__ = ["ClusterRows"]
@@ -101,7 +102,13 @@ class ClusterRows:
 
         def fit(X: Any, y: NDArray[Any], classes: NDArray[Any], rng: np.random.Generator) -> FittedVoters:
             grown = self._run("grow", "growing trees where the rows lie", _passes.grow, n_trees, seeds, within)
-            return with_grown(fit_sample(plan.voters, X, y, classes, rng), grown, [len(own) for own in within])
+            own = with_grown(fit_sample(plan.voters, X, y, classes, rng), grown, [len(each) for each in within])
+            if not isinstance(plan.voters, Mixed):
+                return own
+            start = time.perf_counter()
+            booster = train_booster(self._passes, self._parts, self._train, within, X.shape[1], seeds[0])
+            self.seconds["boost"] = time.perf_counter() - start
+            return own if booster is None else with_booster(own, booster, X, len(classes))
 
         return fit
 

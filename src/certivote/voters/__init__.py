@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from certivote.voters._preprocessed import Preprocessed
     from certivote.voters._stored import EARLIER, KINDS, RECIPES
     from certivote.voters._stumps import Stumps
+    from certivote.voters._xgboost import BOOSTER_ROUNDS, booster_parameters, with_booster
 else:
     __getattr__, __dir__ = late_names(
         __name__,
@@ -36,11 +37,13 @@ else:
             "_preprocessed": ["Preprocessed"],
             "_stored": ["EARLIER", "KINDS", "RECIPES"],
             "_stumps": ["Stumps"],
+            "_xgboost": ["BOOSTER_ROUNDS", "booster_parameters", "with_booster"],
             "text_columns": [],
         },
     )
 
 __all__ = [
+    "BOOSTER_ROUNDS",
     "EARLIER",
     "KINDS",
     "RECIPES",
@@ -55,8 +58,10 @@ __all__ = [
     "Preprocessed",
     "Stumps",
     "VoterSet",
+    "booster_parameters",
     "fit_sample",
     "grow_apart",
     "resolve_voters",
+    "with_booster",
     "with_grown",
 ]
