@@ -15,6 +15,7 @@ COMMANDS = (
     ("benchmarks/auto.py", "--tables"),
     ("benchmarks/entities.py", "--tables"),
     ("benchmarks/abstention.py", "--tables"),
+    ("benchmarks/streams.py", "--tables"),
     ("tests/validity/run.py", "--page-only"),
     ("tests/compat/all_pairs.py", "--table"),
 )

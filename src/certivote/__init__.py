@@ -14,6 +14,7 @@ from certivote.verify import verify  # at once: this is the function, whoever im
 if TYPE_CHECKING:
     from certivote import voters
     from certivote.estimator import CertifiedVoteClassifier, load
+    from certivote.monitor import DriftMonitor, Monitor, recertify
     from certivote.pipeline import (
         PredictionCounts,
         certify,
@@ -23,13 +24,14 @@ if TYPE_CHECKING:
         count_predictions,
         merge_counts,
     )
-    from certivote.present import plot_certificate, plot_comparison, plot_decisions, plot_weights
+    from certivote.present import plot_certificate, plot_comparison, plot_decisions, plot_monitor, plot_weights
 else:
     __getattr__, __dir__ = late_names(
         __name__,
         {
             "estimator": ["CertifiedVoteClassifier", "load"],
             "io": [],
+            "monitor": ["DriftMonitor", "Monitor", "recertify"],
             "pipeline": [
                 "PredictionCounts",
                 "certify",
@@ -39,7 +41,7 @@ else:
                 "count_predictions",
                 "merge_counts",
             ],
-            "present": ["plot_certificate", "plot_comparison", "plot_decisions", "plot_weights"],
+            "present": ["plot_certificate", "plot_comparison", "plot_decisions", "plot_monitor", "plot_weights"],
             "promises": [],
             "voters": [],
         },
@@ -48,6 +50,8 @@ else:
 __all__ = [
     "Certificate",
     "CertifiedVoteClassifier",
+    "DriftMonitor",
+    "Monitor",
     "PredictionCounts",
     "__version__",
     "certify",
@@ -60,7 +64,9 @@ __all__ = [
     "plot_certificate",
     "plot_comparison",
     "plot_decisions",
+    "plot_monitor",
     "plot_weights",
+    "recertify",
     "verify",
     "voters",
 ]

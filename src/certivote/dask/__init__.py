@@ -6,5 +6,14 @@ do with one partition. A worker returns counts, some rows or some votes; everyth
 """
 
 from certivote.dask._classifier import DaskCertifiedVoteClassifier
+from certivote.dask._files import connected, count_pieces, frame_of, frames, run_on, source_of
 
-__all__ = ["DaskCertifiedVoteClassifier"]
+__all__ = [
+    "DaskCertifiedVoteClassifier",
+    "connected",
+    "count_pieces",
+    "frame_of",
+    "frames",
+    "run_on",
+    "source_of",
+]

@@ -19,7 +19,8 @@ from certivote.io._atomic import write_atomically
 from certivote.io._brought import pack, unpack
 from certivote.io._plain import PlainReader, PlainWriter, labels_from, labels_of
 from certivote.io._probe import check_probe, probe_from, probe_of
-from certivote.pipeline import NumberedRows, PartRows
+from certivote.io._reference import reference_from, reference_of
+from certivote.pipeline import NumberedRows, PartRows, Reference
 from certivote.theory.families import FAMILIES
 from certivote.theory.predictors import PREDICTORS
 from certivote.voters import KINDS, ColumnEncoder, FittedVoters, VoterSet
@@ -58,6 +59,8 @@ class StoredModel:
     prediction_seed : int
     probe : rows or None
         Rows as the voters get them, on which votes are compared when the file is opened.
+    reference : Reference or None
+        What new rows can be compared with; None in files of before there was such a thing.
     """
 
     certificate: Certificate
@@ -73,6 +76,7 @@ class StoredModel:
     feature_names: NDArray[Any] | None
     prediction_seed: int
     probe: Any
+    reference: Reference | None
 
 
 def write_model(path: str | os.PathLike[str], model: StoredModel) -> None:
@@ -93,6 +97,7 @@ def write_model(path: str | os.PathLike[str], model: StoredModel) -> None:
         "prediction_seed": model.prediction_seed,
         "probe": writer.value(probe),
         "probe_votes": "" if probe is None else model.voters.votes(model.probe).digest(),
+        "reference": None if model.reference is None else reference_of(model.reference, writer),
     }
     brought = pack(writer.brought) if writer.brought else b""
     header = {"versions": _versions()}
@@ -136,7 +141,7 @@ def _understood(archive: Archive, brought: Sequence[Any], path: Path) -> StoredM
 
 
 def _model(plain: dict[str, Any], reader: PlainReader, certificate: Certificate) -> StoredModel:
-    names, probe = plain["feature_names"], reader.parameter(plain["probe"])
+    names, probe, reference = plain["feature_names"], reader.parameter(plain["probe"]), plain.get("reference")
     return StoredModel(
         certificate=certificate,
         parameters={**_LATER, **{name: reader.parameter(value) for name, value in plain["parameters"].items()}},
@@ -151,6 +156,7 @@ def _model(plain: dict[str, Any], reader: PlainReader, certificate: Certificate)
         feature_names=None if names is None else labels_from(["object", names]),
         prediction_seed=plain["prediction_seed"],
         probe=None if probe is None else probe_from(probe),
+        reference=None if reference is None else reference_from(reference, reader),
     )
 
 
@@ -209,6 +215,8 @@ def _check(model: StoredModel) -> None:
         raise ValueError("it has other parts than its certificate")
     if type(model.prediction_seed) is not int or not 0 <= model.prediction_seed < 1 << 63:
         raise ValueError("its seed is none")
+    if model.reference is not None:
+        model.reference.check(model.n_features)
 
 
 def _check_voters(model: StoredModel) -> None:

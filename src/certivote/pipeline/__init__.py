@@ -22,17 +22,20 @@ from certivote.pipeline._prepare import prepare
 from certivote.pipeline._prepare_elsewhere import RowsElsewhere, prepare_elsewhere
 from certivote.pipeline._prepared import Count, FullCount, Prepared, PreparedPart
 from certivote.pipeline._progress import Stage, progress
+from certivote.pipeline._reference import GRID, ColumnShares, Reference, on_grid, table_columns
 from certivote.pipeline._run import run
 from certivote.pipeline._split import COMPARED_ROWS, PartRows, Split
 from certivote.pipeline._units import require_repeatable
 
 __all__ = [
     "COMPARED_ROWS",
+    "GRID",
     "PARAMETER_CONSTRAINTS",
     "SOLVERS",
     "Block",
     "ByNumber",
     "CertifiedPart",
+    "ColumnShares",
     "Count",
     "DecisiveVoters",
     "FullCount",
@@ -44,6 +47,7 @@ __all__ = [
     "Prepared",
     "PreparedPart",
     "Problem",
+    "Reference",
     "RowsElsewhere",
     "Split",
     "Stage",
@@ -57,12 +61,14 @@ __all__ = [
     "count_predictions",
     "make_plan",
     "merge_counts",
+    "on_grid",
     "prepare",
     "prepare_elsewhere",
     "progress",
     "refuse_fit_params",
     "require_repeatable",
     "run",
+    "table_columns",
     "training_objective",
     "trains",
     "usual_voters",

@@ -20,6 +20,7 @@ from certivote.pipeline._prepared import CountedRows, Prepared, PreparedPart
 from certivote.pipeline._progress import Stage, Tick
 from certivote.pipeline._promises import make_promises
 from certivote.pipeline._provenance import provenance
+from certivote.pipeline._reference import Reference
 from certivote.pipeline._split import PartRows
 from certivote.pipeline._units import drift_of
 from certivote.promises import CountedVote, Repeats, count_votes
@@ -39,12 +40,16 @@ _Wrong = tuple[NDArray[np.bool_], Repeats | None]
 
 @dataclass(frozen=True)
 class CertifiedPart:
-    """The vote of one part, who casts it, and rows to see later whether they still vote so."""
+    """The vote of one part, who casts it, and rows to see later whether they still vote so.
+
+    ``reference`` is what new rows can be compared with; None for given models, and for parts that are not deployed.
+    """
 
     rows: PartRows | NumberedRows
     voters: FittedVoters
     vote: Vote
     probe: Any
+    reference: Reference | None = None
 
 
 @dataclass(frozen=True)
@@ -125,8 +130,10 @@ def certify_votes(plan: Plan, prepared: Prepared, stage: Stage | None = None) ->
         Account(record.statistics, record.penalty, record.size, attempt.paid) for record, _, attempt in outcomes
     ]
     certificate = _assemble(plan, prepared, records, accounts, deployed, promises)
+    own, chosen = prepared.parts[deployed], kept.vote.weights
+    reference = None if own.reference is None else own.reference.of(own.votes, chosen)
     parts = tuple(
-        CertifiedPart(part.rows, part.voters, attempt.vote, part.probe)
+        CertifiedPart(part.rows, part.voters, attempt.vote, part.probe, reference if part is own else None)
         for part, (_, _, attempt) in zip(prepared.parts, outcomes, strict=True)
     )
     return Outcome(certificate, prepared.classes, parts, prepared.prediction_seed())

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certivote.certificate import LEAF, Piece
+from certivote.maths.tree_digest import LEAF, Piece
 
 __all__ = ["CountedPart", "Label", "PredictionCounts", "is_label", "merge_counts", "packed"]
 

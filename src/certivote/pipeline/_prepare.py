@@ -22,6 +22,7 @@ from certivote.pipeline._probe import probe_rows
 from certivote.pipeline._progress import Stage
 from certivote.pipeline._promises import GUIDE_ROWS, Sight, Unseen, check_promises, columns_of
 from certivote.pipeline._provenance import describe_table
+from certivote.pipeline._reference import reference_rows
 from certivote.pipeline._seeds import Seeds, entropy_of
 from certivote.pipeline._split import PartRows, Split, count_duplicates, split_rows
 from certivote.pipeline._train import train_voters
@@ -131,6 +132,7 @@ def prepare(
                 sight=_sight(trained.voters, X, names, seen, labels, together, seeds),
                 remarks=(*trained.remarks, *alike),
                 learned_from=learned_from,
+                reference=reference_rows(X, names, rows.certify, units.of(rows.certify), seeds.reference),
                 blocks=blocks,
             )
         )

@@ -15,6 +15,7 @@ from certivote.pipeline._probe import probe_rows
 from certivote.pipeline._progress import Stage
 from certivote.pipeline._promises import Sight
 from certivote.pipeline._provenance import Table
+from certivote.pipeline._reference import reference_among
 from certivote.pipeline._seeds import Seeds, entropy_of
 from certivote.pipeline._split import PartRows
 from certivote.pipeline._train import Fit, train_voters
@@ -109,6 +110,7 @@ def prepare_elsewhere(plan: Plan, source: RowsElsewhere, stage: Stage | None = N
         remarks=trained.remarks,
         probe=probe_rows(X, PartRows(np.arange(len(y)), np.arange(0)), entropy),
         sight=Sight(),
+        reference=reference_among(len(labels), seeds.reference),
         elsewhere=source.certifiable(trained.voters),
         blocks=blocks,
     )

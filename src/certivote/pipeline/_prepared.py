@@ -12,6 +12,7 @@ from certivote.pipeline._by_number import NumberedRows
 from certivote.pipeline._hyper_priors import HyperPrior
 from certivote.pipeline._promises import Sight
 from certivote.pipeline._provenance import Table
+from certivote.pipeline._reference import ReferenceRows
 from certivote.pipeline._seeds import Seeds
 from certivote.pipeline._split import Duplicates, PartRows, Split
 from certivote.pipeline._units import Units
@@ -105,6 +106,8 @@ class PreparedPart:
         Where rows were counted in pieces: what the rows of ``votes`` and ``labels`` stand for.
     learned_from : array of int or None
         The places of the certification rows that weights are learned from; None if it is all of them, as they are.
+    reference : ReferenceRows or None
+        Certification rows that new rows can be compared with later.
     elsewhere : Elsewhere or None
         Certification rows that lie elsewhere, where they are counted. Then ``votes`` and ``labels`` are those that
         weights are learned from, and digests and duplicates become known when all are counted.
@@ -127,6 +130,7 @@ class PreparedPart:
     sight: Sight
     counted: CountedRows | None = None
     learned_from: NDArray[np.intp] | None = None
+    reference: ReferenceRows | None = None
     elsewhere: Elsewhere | None = None
     blocks: Blocks | None = None
 

@@ -18,7 +18,7 @@ from certivote.promises._precision import Precision
 from certivote.promises._rows import Columns, PromiseRows, margins
 from certivote.promises._sensitivity import Sensitivity
 from certivote.promises._sets import PredictionSets
-from certivote.promises._subgroups import Subgroups
+from certivote.promises._subgroups import Subgroups, group_places
 
 __all__ = [
     "PROMISES",
@@ -40,6 +40,7 @@ __all__ = [
     "answered",
     "count_votes",
     "flagged",
+    "group_places",
     "how_many",
     "margins",
     "prediction_sets",

@@ -11,7 +11,7 @@ from certivote.verify._check import Check
 from certivote.verify._look import is_folded, n_first
 from certivote.verify._versions import other_versions
 
-__all__ = ["check_part_rows", "rule_rows"]
+__all__ = ["check_part_rows", "rule_rows", "share_of", "trains"]
 
 Rows = NDArray[Any]
 _AT_ONCE = 1 << 22
@@ -38,11 +38,11 @@ def check_part_rows(c: Certificate, parameters: dict[str, Any] | None, model: An
         yield Check("sizes of the parts", right, ", ".join(f"{certify:,} + {train:,}" for certify, train in sizes))
     entropy = c.provenance.entropy
     if not problem and entropy and min(entropy) >= 0 and not (c.groups or c.order):
-        seed = np.random.SeedSequence(entropy).spawn(1)[0]
         if c.division == "shuffled":
+            seed = np.random.SeedSequence(entropy).spawn(1)[0]
             right = _are_in_order(c, [certify for _, certify in parts], np.random.default_rng(seed).permutation(n_rows))
         else:
-            drawn = np.concatenate(list(_drawn(seed, _share(parameters), n_rows)))
+            drawn = np.concatenate(list(_drawn(c, share_of(parameters), n_rows)))
             right = np.array_equal(np.flatnonzero(drawn), own[0])
         told = "those that the seed gives" if right else f"OTHER than the seed gives{other_versions(c)}"
         yield Check("row numbers", right, told)
@@ -56,28 +56,37 @@ def rule_rows(model: Any) -> int | None:
 
 def _check_rule(c: Certificate, parameters: dict[str, Any] | None, model: Any) -> Iterator[Check]:
     """Where a rule says which rows train: it is that of the seed, and gives as many as recorded."""
-    part, seed, share = c.deployed_part, np.random.SeedSequence(c.provenance.entropy), _share(parameters)
+    part, share = c.deployed_part, share_of(parameters)
     right = len(model.parts_) == len(c.parts) == 1 and rule_rows(model) == c.provenance.n_rows
     right = right and (model.part_.share, tuple(model.part_.entropy)) == (share, c.provenance.entropy)
     yield Check("parts", right, "a rule says of each row whether it trains or certifies")
     found = 0
     if right:
-        found = sum(map(np.count_nonzero, _drawn(seed.spawn(1)[0], share, c.provenance.n_rows)))
+        found = sum(map(np.count_nonzero, _drawn(c, share, c.provenance.n_rows)))
     right = (found, c.provenance.n_rows - found) == (part.training_rows, part.n)
     told = f"{c.provenance.n_rows - found:,} certification and {found:,} training rows by the rule"
     yield Check("size", right, f"{told}, the certificate says {part.n:,} and {part.training_rows:,}")
 
 
-def _share(parameters: dict[str, Any] | None) -> float:
+def share_of(parameters: dict[str, Any] | None) -> float:
+    """The share of the rows that train, where each row has a number of its own."""
     share = parameters["train_share"] if parameters else None
     return share if isinstance(share, float) else 0.5
 
 
-def _drawn(seed: np.random.SeedSequence, share: float, n_rows: int) -> Iterator[NDArray[np.bool_]]:
-    """Of each row, some at a time, whether its own number, random by a counter with the seed as key, says train."""
-    numbers = np.random.Generator(np.random.Philox(key=seed.generate_state(2, np.uint64)))
+def trains(c: Certificate, share: float, first: int, count: int) -> NDArray[np.bool_]:
+    """Of some rows, whether their own numbers, random by a counter with the seed as key, say that they train."""
+    seed = np.random.SeedSequence(c.provenance.entropy).spawn(1)[0]
+    counter = np.random.Philox(key=seed.generate_state(2, np.uint64))
+    counter.advance(first // 4)  # a step of the counter makes four numbers
+    before = first % 4
+    return np.asarray(np.random.Generator(counter).random(before + count)[before:] < share)
+
+
+def _drawn(c: Certificate, share: float, n_rows: int) -> Iterator[NDArray[np.bool_]]:
+    """The same of all rows, some at a time."""
     for first in range(0, n_rows, _AT_ONCE):
-        yield numbers.random(min(_AT_ONCE, n_rows - first)) < share
+        yield trains(c, share, first, min(_AT_ONCE, n_rows - first))
 
 
 def _are_in_order(c: Certificate, certified: Sequence[Rows], shuffled: Rows) -> bool:
