@@ -14,6 +14,7 @@ COMMANDS = (
     ("benchmarks/tightness.py", "--keel", "--tables"),
     ("benchmarks/auto.py", "--tables"),
     ("benchmarks/entities.py", "--tables"),
+    ("benchmarks/monitoring.py", "--tables"),
     ("benchmarks/abstention.py", "--tables"),
     ("benchmarks/streams.py", "--tables"),
     ("tests/validity/run.py", "--page-only"),
