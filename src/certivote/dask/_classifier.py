@@ -2,15 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from certivote.dask._cluster import Passes, Table, current_client, dask_package, sent
+from certivote.dask._cluster import Passes, Table, by_partition, current_client, dask_package, is_lazy
 from certivote.dask._rows import ClusterRows
 from certivote.estimator import CertifiedVoteClassifier
 from certivote.pipeline import (
@@ -72,8 +74,12 @@ class DaskCertifiedVoteClassifier(CertificateCard, ClassifierMixin, BaseEstimato
         How long each pass over the table took.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        name: kinds for name, kinds in PARAMETER_CONSTRAINTS.items() if name not in ("split", "tau")
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **{name: kinds for name, kinds in PARAMETER_CONSTRAINTS.items() if name not in ("split", "tau")},
+        "client": "no_validation",  # current_client says what is wrong with it
+        "learn_rows": [Interval(Integral, 1, None, closed="left"), None],
+        "sample_rows": [Interval(Integral, 2, None, closed="left")],
+        "verbose": ["boolean"],
     }
 
     def __init__(
@@ -149,25 +155,21 @@ class DaskCertifiedVoteClassifier(CertificateCard, ClassifierMixin, BaseEstimato
     def predict(self, X: Any) -> Any:
         """The class with the largest vote mass, lazily: a dask series or array; of rows in memory, an array."""
         check_is_fitted(self)
-        if not hasattr(X, "dask"):
+        if not is_lazy(X):
             return self._local.predict(X)
-        model = sent(self._local)
-        if hasattr(X, "chunks"):
-            return X.rechunk({1: -1}).map_blocks(_answers, model, dtype=self.classes_.dtype, drop_axis=1)
-        return X.map_partitions(_answers, model, meta=pd.Series(self.classes_[:0], name="prediction"))
+        none = self.classes_[:0]
+        return by_partition(
+            X, _answers, self._local, none if hasattr(X, "chunks") else pd.Series(none, name="prediction")
+        )
 
     def predict_proba(self, X: Any) -> Any:
-        """Vote masses of shape (n_samples, n_classes), lazily: a dask array; of rows in memory, an array."""
+        """Vote masses of shape (n_samples, n_classes), lazily: a dask frame or array; of rows in memory, an array."""
         check_is_fitted(self)
-        if not hasattr(X, "dask"):
+        if not is_lazy(X):
             return self._local.predict_proba(X)
-        model, n_classes = sent(self._local), len(self.classes_)
-        if hasattr(X, "chunks"):
-            whole = X.rechunk({1: -1})
-            return whole.map_blocks(_masses, model, dtype=float, chunks=(whole.chunks[0], (n_classes,)))
-        columns = list(range(n_classes))
-        meta = pd.DataFrame(np.empty((0, n_classes)), columns=columns)
-        return X.map_partitions(_masses, model, meta=meta).to_dask_array()
+        none = np.empty((0, len(self.classes_)))
+        meta = none if hasattr(X, "chunks") else pd.DataFrame(none, columns=self.classes_)
+        return by_partition(X, _masses, self._local, meta)
 
     def to_local(self) -> CertifiedVoteClassifier:
         """An ordinary fitted classifier, which can be saved, audited and used without a cluster."""
@@ -207,13 +209,11 @@ def _local(parameters: dict[str, Any], plan: Plan, outcome: Outcome, seen: Any) 
 
 def _answers(X: Any, model: CertifiedVoteClassifier) -> Any:
     """Answers to the rows of a partition."""
-    if not hasattr(X, "iloc"):
-        return model.predict(X) if len(X) else model.classes_[:0]
-    return pd.Series(model.predict(X) if len(X) else model.classes_[:0], index=X.index, name="prediction")
+    found = model.predict(X) if len(X) else model.classes_[:0]
+    return pd.Series(found, index=X.index, name="prediction") if hasattr(X, "iloc") else found
 
 
 def _masses(X: Any, model: CertifiedVoteClassifier) -> Any:
     """Vote masses of the rows of a partition."""
-    n_classes = len(model.classes_)
-    masses = model.predict_proba(X) if len(X) else np.empty((0, n_classes))
-    return pd.DataFrame(masses, index=X.index, columns=list(range(n_classes))) if hasattr(X, "iloc") else masses
+    masses = model.predict_proba(X) if len(X) else np.empty((0, len(model.classes_)))
+    return pd.DataFrame(masses, index=X.index, columns=model.classes_) if hasattr(X, "iloc") else masses

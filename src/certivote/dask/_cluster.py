@@ -5,9 +5,10 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
 
+from certivote.dask._partition import Target
 from certivote.pipeline import Stage
 
-__all__ = ["Passes", "Table", "current_client", "dask_package", "sent", "unpacked"]
+__all__ = ["Passes", "Table", "by_partition", "current_client", "dask_package", "is_lazy", "sent", "unpacked"]
 
 _QUIET = {"distributed.admin.large-graph-warning-threshold": "4GB"}
 """Voters are sent with the work: a worker that is lost takes nothing with it that cannot be made again."""
@@ -47,7 +48,12 @@ class Table:
     """
 
     def __init__(self, X: Any, y: Any):
-        rows, labels = _partitions(X, "X"), _partitions(y, "y")
+        both = _one_table(X, y)
+        if both is not None:
+            rows = _partitions(both, "X")
+            labels = [Target(y.name)] * len(rows)
+        else:
+            rows, labels = _partitions(X, "X"), _partitions(y, "y")
         if len(rows) != len(labels):
             raise ValueError(
                 f"X has {len(rows)} partitions and y has {len(labels)}: take both from one table, or repartition them."
@@ -58,9 +64,21 @@ class Table:
         self.target = "" if getattr(y, "name", None) is None or hasattr(y, "chunks") else str(y.name)
 
 
+def _one_table(X: Any, y: Any) -> Any:
+    """The table that rows and labels are columns of, so that every pass reads it once; None if they are not."""
+    if not (is_lazy(X) and is_lazy(y)) or (X.ndim, y.ndim) != (2, 1):
+        return None
+    own, other = getattr(X, "expr", None), getattr(y, "expr", None)
+    if not all(type(chosen).__name__ == "Projection" for chosen in (own, other)) or own is None or other is None:
+        return None
+    columns = [*X.columns, y.name]
+    same = own.frame._name == other.frame._name and len(set(columns)) == len(columns)
+    return type(X)(own.frame)[columns] if same else None
+
+
 def _partitions(given: Any, name: str) -> list[Any]:
     """One thing for each partition that becomes its rows."""
-    if hasattr(given, "to_delayed") and hasattr(given, "npartitions"):
+    if is_lazy(given):
         if hasattr(given, "chunks"):
             given = given.rechunk({1: -1}) if given.ndim == 2 else given
         elif given.ndim == 2 and name == "y":
@@ -82,6 +100,22 @@ def sent(thing: Any) -> Any:
 def unpacked(blob: bytes) -> Any:
     """What :func:`sent` has packed."""
     return pickle.loads(blob)
+
+
+def is_lazy(given: Any) -> bool:
+    """Whether rows are those of a dask frame or array."""
+    return hasattr(given, "to_delayed") and hasattr(given, "npartitions")
+
+
+def by_partition(X: Any, function: Callable[..., Any], model: Any, meta: Any) -> Any:
+    """What a function of rows and of a model makes of each partition, when it is asked for; ``meta`` is like it."""
+    dask, shared = dask_package(), sent(model)
+    each = [dask.delayed(function)(part, shared) for part in _partitions(X, "X")]
+    if hasattr(meta, "iloc"):
+        return dask_package("dask.dataframe").from_delayed(each, meta=meta, divisions=X.divisions, verify_meta=False)
+    array, shapes = dask_package("dask.array"), [(n_rows, *meta.shape[1:]) for n_rows in X.chunks[0]]
+    pieces = [array.from_delayed(part, shape, meta=meta) for part, shape in zip(each, shapes, strict=True)]
+    return array.concatenate(pieces, allow_unknown_chunksizes=True)
 
 
 class Passes:

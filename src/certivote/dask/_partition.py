@@ -14,7 +14,7 @@ from sklearn.utils import _safe_indexing
 from certivote.pipeline import NumberedRows, check_labelled, trains
 from certivote.voters import VoterSet
 
-__all__ = ["Layout", "Part", "Rows", "check", "read", "working_on"]
+__all__ = ["Layout", "Part", "Rows", "Target", "apart", "check", "read", "working_on"]
 
 
 @dataclass(frozen=True)
@@ -94,6 +94,13 @@ class Part:
 
 
 @dataclass(frozen=True)
+class Target:
+    """In place of labels: that they are this column of the table, whose other columns are the rows."""
+
+    name: Any
+
+
+@dataclass(frozen=True)
 class Rows:
     """The rows of a partition as voters get them, their labels, and which of them train."""
 
@@ -110,7 +117,7 @@ class Rows:
 
 @contextmanager
 def working_on(place: int) -> Iterator[None]:
-    """Say which partition an error is about; and stay on the core of this worker, whose processes may have no others."""
+    """Say which partition an error is about; and stay on the core of this worker, which may start no processes."""
     try:
         with joblib.parallel_config("threading", n_jobs=1):
             yield
@@ -120,15 +127,21 @@ def working_on(place: int) -> Iterator[None]:
         raise ValueError(f"Partition {place} cannot be used: {error}") from error
 
 
+def apart(X: Any, y: Any) -> tuple[Any, Any]:
+    """Rows and labels, where these may be a column of the rows."""
+    return (X.drop(columns=[y.name]), X[y.name]) if isinstance(y, Target) else (X, y)
+
+
 def check(part: Part, X: Any, y: Any) -> tuple[Any, NDArray[Any], Any]:
     """Rows and labels as voters get them, and an estimator that has seen the features."""
-    if len(X) != len(y):
-        raise ValueError(f"Partition {part.place} has {len(X):,} rows and {len(y):,} labels.")
+    X, y = apart(X, y)
     if part.n_rows is not None and part.n_rows != len(X):
         raise ValueError(
             f"Partition {part.place} had {part.n_rows:,} rows when it was first read, and has {len(X):,} now: nothing "
             "is certified on rows that change."
         )
+    if len(X) != len(y):
+        raise ValueError(f"Partition {part.place} has {len(X):,} rows and {len(y):,} labels.")
     if part.layout is not None and len(X):
         part.layout.refuse(part.place, Layout.of(X, y))
     if not len(X):

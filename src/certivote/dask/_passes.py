@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certivote.certificate import row_keys, row_piece
-from certivote.dask._partition import Layout, Part, check, read, working_on
+from certivote.dask._partition import Layout, Part, apart, check, read, working_on
 from certivote.maths.tree_digest import LEAF, Piece
 from certivote.theory.risks import Labels, Loss, answers_and_mistakes
-from certivote.voters import FittedVoters
+from certivote.voters import FittedVoters, GrownApart, grow_apart
 from certivote.votes import Votes, stack_votes
 
-__all__ = ["Counted", "Looked", "count", "look", "sample", "vote"]
+__all__ = ["Counted", "Looked", "count", "grow", "look", "sample", "vote"]
 
 _CHUNK = 16 * LEAF
 """Rows whose votes are in memory at a time: whole leaves of the digest, so that little is left over at the ends."""
@@ -34,7 +34,7 @@ class Looked:
 def look(part: Part, X: Any, y: Any) -> Looked:
     """How many rows there are, of which classes, and what the features are."""
     with working_on(part.place):
-        layout = Layout.of(X, y) if len(X) else None
+        layout = Layout.of(*apart(X, y)) if len(X) else None
         _, labels, seen = check(part, X, y)
         found, counts = np.unique(labels, return_counts=True)
         return Looked(len(labels), layout, found, counts, seen)
@@ -48,6 +48,16 @@ def sample(part: Part, X: Any, y: Any, places: NDArray[np.intp]) -> tuple[Any, N
             return None
         counts = np.bincount(rows.codes[rows.train], minlength=len(part.classes))
         return (*rows.take(rows.train[places])[:2], counts)
+
+
+def grow(part: Part, X: Any, y: Any, n_trees: int, seed: int, places: NDArray[np.intp]) -> GrownApart | None:
+    """Trees of the training rows of this partition; ``places`` are those of the rows that will weigh them."""
+    with working_on(part.place):
+        rows = read(part, X, y) if n_trees else None
+        if rows is None:
+            return None
+        own, labels, _ = rows.take(rows.train)
+        return grow_apart(own, labels, part.classes, n_trees, seed, places)
 
 
 def vote(

@@ -17,12 +17,15 @@ from certivote.maths.tree_digest import join_pieces, together
 from certivote.pipeline import COMPARED_ROWS, Count, FullCount, NumberedRows, Plan, trains
 from certivote.theory.predictors import Tally
 from certivote.theory.risks import Labels, Loss
-from certivote.voters import FittedVoters
+from certivote.voters import FittedVoters, with_grown
 from certivote.votes import Votes, stack_votes
 
 __all__ = ["ClusterRows"]
 
 Places = NDArray[np.intp]
+
+_TREES = 100
+"""Trees that are grown where rows lie, in all partitions together."""
 
 
 class ClusterRows:
@@ -85,7 +88,18 @@ class ClusterRows:
         return X, np.concatenate([own[1] for own in found]), np.sum([own[2] for own in found], axis=0)
 
     def fitting(self, plan: Plan, seed: np.random.SeedSequence, places: Places) -> Any:
-        return None
+        if not self._has_own_voters or self._train[-1] <= len(places):
+            return None
+        within = _within(places, self._train)
+        # Each partition has its share of the trees, by its training rows.
+        n_trees = np.diff(np.round(_TREES * self._train / self._train[-1])).astype(int).tolist()
+        seeds = [int(own.generate_state(1)[0]) for own in seed.spawn(len(n_trees))]
+
+        def fit(X: Any, y: NDArray[Any], classes: NDArray[Any], rng: np.random.Generator) -> FittedVoters:
+            grown = self._run("grow", "growing trees where the rows lie", _passes.grow, n_trees, seeds, within)
+            return with_grown(plan.voters.fit(X, y, classes, rng), grown, [len(own) for own in within])
+
+        return fit
 
     def vote(self, voters: FittedVoters, places: Places) -> tuple[Votes, Labels]:
         what = f"{voters.n_voters:,} voters vote on {len(places):,} rows"

@@ -20,7 +20,7 @@ from certivote.theory.entities import Entities
 from certivote.theory.predictors import Tally
 from certivote.theory.risks import Labels, Loss
 from certivote.voters import FittedVoters
-from certivote.votes import Votes
+from certivote.votes import Votes, stack_votes
 
 __all__ = ["Count", "CountedRows", "Elsewhere", "FullCount", "Prepared", "PreparedPart"]
 
@@ -104,7 +104,7 @@ class PreparedPart:
     counted : CountedRows or None
         Where rows were counted in pieces: what the rows of ``votes`` and ``labels`` stand for.
     learned_from : array of int or None
-        The places of the certification rows that weights are learned from; None if it is all of them.
+        The places of the certification rows that weights are learned from; None if it is all of them, as they are.
     reference : ReferenceRows or None
         Certification rows that new rows can be compared with later.
     elsewhere : Elsewhere or None
@@ -140,9 +140,9 @@ class PreparedPart:
     @property
     def to_learn(self) -> tuple[Votes, Labels]:
         """Votes and labels that the weights are learned from."""
-        if self.learned_from is None or len(self.learned_from) == self.votes.n_rows:
+        if self.learned_from is None:
             return self.votes, self.labels
-        return self.votes.take(self.learned_from), self.labels[self.learned_from]
+        return stack_votes([self.votes.take(self.learned_from)]), self.labels[self.learned_from]
 
 
 @dataclass(frozen=True)

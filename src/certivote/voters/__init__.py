@@ -14,6 +14,7 @@ from certivote._late import late_names
 from certivote.voters._registry import VOTERS, resolve_voters
 
 if TYPE_CHECKING:
+    from certivote.voters._apart import GrownApart, grow_apart, with_grown
     from certivote.voters._base import FittedVoters, OutOfSampleVotes, VoterSet
     from certivote.voters._classifiers import Classifiers
     from certivote.voters._columns import ColumnEncoder
@@ -26,6 +27,7 @@ else:
     __getattr__, __dir__ = late_names(
         __name__,
         {
+            "_apart": ["GrownApart", "grow_apart", "with_grown"],
             "_base": ["FittedVoters", "OutOfSampleVotes", "VoterSet"],
             "_classifiers": ["Classifiers"],
             "_columns": ["ColumnEncoder"],
@@ -47,10 +49,13 @@ __all__ = [
     "ColumnEncoder",
     "FittedVoters",
     "Forest",
+    "GrownApart",
     "Mixed",
     "OutOfSampleVotes",
     "Preprocessed",
     "Stumps",
     "VoterSet",
+    "grow_apart",
     "resolve_voters",
+    "with_grown",
 ]

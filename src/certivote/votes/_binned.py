@@ -56,7 +56,7 @@ class BinnedVotes:
 
     @classmethod
     def stack(cls, parts: "Sequence[BinnedVotes]") -> "BinnedVotes":
-        return cls(np.concatenate([part._bins for part in parts]), parts[0]._shape[1])
+        return cls(np.ascontiguousarray(np.concatenate([part._bins for part in parts])), parts[0]._shape[1])
 
     @property
     def width(self) -> int:

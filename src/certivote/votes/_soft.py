@@ -38,7 +38,7 @@ class SoftVotes:
 
     @classmethod
     def stack(cls, parts: "Sequence[SoftVotes]") -> "SoftVotes":
-        return cls(np.concatenate([part._fractions for part in parts]))
+        return cls(np.ascontiguousarray(np.concatenate([part._fractions for part in parts])))
 
     @property
     def width(self) -> int:
