@@ -173,8 +173,9 @@ def _boosting_path(
     wrong_masses = votes.against(labels)
     weights = np.zeros(votes.n_voters)
     log_focus = np.zeros(votes.n_rows) if shares is None else np.log(shares)
+    focus = np.empty(votes.n_rows)
     for round_number in range(1, max(rounds) + 1):
-        focus = log_focus - log_focus.max()
+        np.subtract(log_focus, log_focus.max(), out=focus)
         np.exp(focus, out=focus)
         focus /= focus.sum()
         errors = wrong_masses.adjoint(focus)
@@ -185,7 +186,7 @@ def _boosting_path(
         step = 0.5 * np.log((1.0 - error) / error)
         weights[best] += step
         # An update needs the column of one voter; only the errors need all.
-        log_focus += 2.0 * step * wrong_masses.column(best)
+        log_focus += np.multiply(2.0 * step, wrong_masses.column(best), out=focus)
         if round_number in rounds:
             path.append(weights / weights.sum())
     return path

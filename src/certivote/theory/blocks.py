@@ -72,7 +72,7 @@ def block_by_block(work: Callable[[Item], Result], blocks: Iterable[Item]) -> li
     import joblib
 
     blocks = list(blocks)
-    n_threads = min(int(joblib.effective_n_jobs()), int(joblib.cpu_count()), len(blocks))
+    n_threads = min(int(joblib.effective_n_jobs(None)), int(joblib.cpu_count()), len(blocks))
     if n_threads <= 1:
         return [work(block) for block in blocks]
     with ThreadPoolExecutor(n_threads) as pool:

@@ -17,9 +17,10 @@ import scipy
 from numpy.typing import NDArray
 
 from certivote.maths.beta_tail import BetaTailTable
+from certivote.maths.loops import compiled_loops
 from certivote.theory.blocks import block_by_block, over_blocks
 from certivote.theory.entities import mean_of, mean_slope, spread
-from certivote.votes import LinearMap, Votes, plurality, row_blocks
+from certivote.votes import LinearMap, Votes, is_many, plurality, row_blocks
 
 __all__ = [
     "Curve",
@@ -102,62 +103,55 @@ def dirichlet_risk(votes: Votes, labels: Labels, loss: Loss, shares: Array | Non
     is looked up in the same table at the same number :math:`z = (a_c - a_y)/\sqrt{a_c + a_y}` of standard deviations,
     an approximation (exact for two classes) that only steers the training.
     """
-    # One table serves all blocks of an evaluation.
-    table = _own_table if len(row_blocks(votes)) == 1 else _whole_table
+    many = is_many(votes)
 
     def of_rows(votes: Votes, labels: Labels, shares: Array | None) -> SmoothRisk:
         if loss == "half-weight" or votes.n_classes == 2:
-            return _expected_half_weight(votes.against(labels), shares, table)
-        return _expected_plurality(votes.by_class(), labels, shares, table)
+            return _expected_half_weight(votes.against(labels), shares, many)
+        return _expected_plurality(votes.by_class(), labels, shares, many)
 
     return over_blocks(of_rows, votes, labels, shares)
 
 
-def _own_table(total: float, wrong: Array) -> BetaTailTable:
-    """A table for these wrong masses."""
-    return BetaTailTable(total, max(wrong.min(), 0.0), min(wrong.max(), total))
-
-
-def _whole_table(total: float, _: Array) -> BetaTailTable:
-    """A table for any wrong masses; those that are asked for one after another, for the same total, share it."""
-    return _table_from_0(total)
+def _table(total: float, wrong: Array, many: bool) -> BetaTailTable:
+    """A table for these wrong masses; where rows are ``many``, one for any, which serves all blocks."""
+    return _whole_table(total) if many else BetaTailTable(total, max(wrong.min(), 0.0), min(wrong.max(), total))
 
 
 @functools.lru_cache(maxsize=4)
-def _table_from_0(total: float) -> BetaTailTable:
-    return BetaTailTable(total, 0.0, total)
+def _whole_table(total: float) -> BetaTailTable:
+    return BetaTailTable(total, 0.0, total, compiled_loops())
 
 
-def _expected_half_weight(
-    wrong_masses: LinearMap, shares: Array | None, find_table: Callable[[float, Array], BetaTailTable] = _own_table
-) -> SmoothRisk:
+def _expected_half_weight(wrong_masses: LinearMap, shares: Array | None, many: bool = False) -> SmoothRisk:
     def risk(alpha: Array) -> tuple[float, Array]:
         wrong = wrong_masses.forward(alpha)
-        table = find_table(float(alpha.sum()), wrong)
-        value, slope, in_total = table(wrong)
+        value, slope, in_total = _table(float(alpha.sum()), wrong, many)(wrong)
         return mean_of(value, shares), wrong_masses.adjoint(spread(slope, shares)) + mean_slope(in_total, shares)
 
     return risk
 
 
 def _expected_plurality(
-    class_masses: LinearMap,
-    labels: Labels,
-    shares: Array | None,
-    find_table: Callable[[float, Array], BetaTailTable] = _own_table,
+    class_masses: LinearMap, labels: Labels, shares: Array | None, many: bool = False
 ) -> SmoothRisk:
     n = len(labels)
-    rows = np.arange(n)
+    loops = compiled_loops() if many else None
 
     def risk(alpha: Array) -> tuple[float, Array]:
+        rows = np.arange(n)
         masses = class_masses.forward(alpha)
+        total = float(alpha.sum())
+        if loops is not None:
+            values, counted = np.empty((2, n)), np.full(n, 1.0 / n) if shares is None else shares
+            loops.plurality(labels, counted, total, *_whole_table(total).parts, masses, values)
+            return mean_of(values[0], shares), class_masses.adjoint(masses) + mean_slope(values[1], shares)
         own, rival_class = own_and_rival(masses, labels)
         rival = masses[rows, rival_class]
-        total = float(alpha.sum())
         pair = own + rival
         z = np.divide(rival - own, np.sqrt(pair), out=np.zeros(n), where=pair > 0)
         wrong = 0.5 * (total + math.sqrt(total) * z)
-        value, slope, in_total = find_table(total, wrong)(wrong)
+        value, slope, in_total = _table(total, wrong, many)(wrong)
         # dz/drival = (rival + 3 own) / (2 pair^1.5) and dz/down = -(own + 3 rival) / (2 pair^1.5).
         steep = spread(np.divide(0.25 * math.sqrt(total) * slope, pair**1.5, out=np.zeros(n), where=pair > 0), shares)
         gradient = np.zeros_like(masses)
@@ -221,15 +215,15 @@ def drawn_risk(
     Half-weight: the mean of :math:`\sigma(c(w_i - 1/2))`. Plurality: of :math:`\sigma(c(m_{rival} - m_{own})/2)`, the
     same for two classes.
     """
+    many = is_many(votes)
 
     def of_rows(votes: Votes, labels: Labels, shares: Array | None) -> SmoothRisk:
-        return _drawn(votes, labels, loss, slope, shares)
+        return _drawn(votes, labels, loss, slope, shares, many)
 
     return over_blocks(of_rows, votes, labels, shares)
 
 
-def _drawn(votes: Votes, labels: Labels, loss: Loss, slope: float, shares: Array | None) -> SmoothRisk:
-    rows = np.arange(len(labels))
+def _drawn(votes: Votes, labels: Labels, loss: Loss, slope: float, shares: Array | None, many: bool) -> SmoothRisk:
     if loss == "half-weight" or votes.n_classes == 2:
         wrong_masses = votes.against(labels)
         steepest = slope / len(labels) if shares is None else slope * shares
@@ -244,8 +238,9 @@ def _drawn(votes: Votes, labels: Labels, loss: Loss, slope: float, shares: Array
     half = 0.5 * slope / len(labels) if shares is None else 0.5 * slope * shares
 
     def margin(weights: Array) -> tuple[float, Array]:
+        rows = np.arange(len(labels))
         masses = class_masses.forward(weights)
-        own, rival_class = own_and_rival(masses, labels)
+        own, rival_class = own_and_rival(masses, labels, many)
         level = scipy.special.expit(0.5 * slope * (masses[rows, rival_class] - own))
         steep = half * level * (1.0 - level)
         gradient = np.zeros_like(masses)
@@ -256,10 +251,15 @@ def _drawn(votes: Votes, labels: Labels, loss: Loss, slope: float, shares: Array
     return margin
 
 
-def own_and_rival(masses: Array, labels: Labels) -> tuple[Array, Labels]:
-    """Mass of the label, and the strongest other class."""
+def own_and_rival(masses: Array, labels: Labels, many: bool = False) -> tuple[Array, Labels]:
+    """Mass of the label, and the strongest other class; ``many``: compiled loops are worth it."""
     rows = np.arange(len(labels))
     own = masses[rows, labels]
+    loops = compiled_loops() if many else None
+    if loops is not None:
+        rival = np.empty(len(labels), dtype=np.intp)
+        loops.rivals(masses, labels, rival)
+        return own, rival
     others = masses.copy()
     others[rows, labels] = -1.0
     return own, np.argmax(others, axis=1)

@@ -73,12 +73,12 @@ class BinnedVotes:
         return np.stack([weights.sum(axis=1) - one, one], axis=1)
 
     def by_class(self) -> LinearMap:
-        if is_many(self):
+        if is_many(self) and not self._is_block:
             return StackedMap([(rows, block.by_class()) for rows, block in row_blocks(self)])
         return self._masses()
 
     def against(self, labels: NDArray[np.intp]) -> LinearMap:
-        if is_many(self):
+        if is_many(self) and not self._is_block:
             return StackedMap([(rows, block.against(labels[rows])) for rows, block in row_blocks(self)])
         return _BinnedWrong(self._masses(), labels)
 

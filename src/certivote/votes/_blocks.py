@@ -6,7 +6,7 @@ one block.
 """
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -19,7 +19,7 @@ MANY = 4_000_000
 """Entries of a table from which on it is gone through in blocks."""
 BLOCK = 1 << 19
 """Entries of a block, about."""
-_PER_CLASS = 4
+_PER_CLASS = 10
 """Entries that a class mass counts for, which takes more bytes than a vote."""
 
 
@@ -61,11 +61,11 @@ def row_blocks(votes: Votes) -> tuple[tuple[slice, Votes], ...]:
     [slice(0, 1, None)]
     >>> many = build_votes(codes=np.zeros((50_000, 100), dtype=np.uint8), n_classes=2)
     >>> [block.n_rows for _, block in row_blocks(many)][:2]
-    [5242, 5242]
+    [4369, 4369]
     """
     if not is_many(votes):
         return ((slice(0, votes.n_rows), votes),)
-    step = max(BLOCK // max(votes.width, _PER_CLASS * votes.n_classes), 1)
+    step = max(BLOCK // (votes.width + _PER_CLASS * votes.n_classes), 1)
     cuts = [*range(0, votes.n_rows, step), votes.n_rows]
     return tuple((slice(a, b), votes.block(slice(a, b))) for a, b in itertools.pairwise(cuts))
 
@@ -83,7 +83,7 @@ class StackedMap:
         self._blocks = blocks
 
     def forward(self, weights: Array) -> Array:
-        return np.concatenate([block.forward(weights) for _, block in self._blocks])
+        return self._stacked(block.forward(weights) for _, block in self._blocks)
 
     def adjoint(self, gradient: Array) -> Array:
         total = np.zeros(1)
@@ -92,4 +92,13 @@ class StackedMap:
         return total
 
     def column(self, voter: int) -> Array:
-        return np.concatenate([block.column(voter) for _, block in self._blocks])
+        return self._stacked(block.column(voter) for _, block in self._blocks)
+
+    def _stacked(self, images: Iterable[Array]) -> Array:
+        """Images one below another, of which only one is there beside the result."""
+        out = np.empty(0)
+        for (rows, _), image in zip(self._blocks, images, strict=True):
+            if not rows.start:
+                out = np.empty((self._blocks[-1][0].stop, *image.shape[1:]))
+            out[rows] = image
+        return out
