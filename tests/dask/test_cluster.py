@@ -1,6 +1,7 @@
 """The estimator on a cluster: everything in one file, so that one cluster serves all tests."""
 
 import dataclasses
+import functools
 import inspect
 import itertools
 import json
@@ -18,10 +19,15 @@ from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
 
 from certivote import CertifiedVoteClassifier, load, verify
-from certivote.dask import DaskCertifiedVoteClassifier
-from certivote.pipeline import ByNumber, make_plan, run
+from certivote.dask import DaskCertifiedVoteClassifier, _classifier
+from certivote.dask._blocks import ClusterBlocks
+from certivote.pipeline import ByNumber, _learn, make_plan, run
+from certivote.pipeline._block_risks import LocalBlocks, blocked_boosting, blocked_risk
 from certivote.promises import Abstention
+from certivote.theory.families import FAMILIES
+from certivote.theory.methods import METHODS
 from certivote.voters import ColumnEncoder, Forest, Preprocessed
+from certivote.votes import build_votes
 
 FEATURES = ["age", "dose", "site"]
 FEW = Forest(RandomForestClassifier(n_estimators=12, max_depth=4))
@@ -46,9 +52,9 @@ def fit(client, ddf, **parameters):
     return DaskCertifiedVoteClassifier(client=client, **given).fit(ddf[FEATURES], ddf["outcome"])
 
 
-def in_memory(X, y, sample_rows=100_000, learn_rows=1_000_000, **parameters):
+def in_memory(X, y, sample_rows=100_000, learn_rows=1_000_000, block_rows=1 << 18, **parameters):
     plan = make_plan(**{"voters": FEW, "random_state": 3, "split": "single", **parameters})
-    return run(dataclasses.replace(plan, by_number=ByNumber(sample_rows, learn_rows)), X, y)
+    return run(dataclasses.replace(plan, by_number=ByNumber(sample_rows, learn_rows, block_rows)), X, y)
 
 
 @pytest.fixture(autouse=True)
@@ -98,6 +104,36 @@ def test_options_give_what_they_give_in_memory(client, frame, options):
     outcome = in_memory(frame[FEATURES], frame.outcome, **options)
     assert clf.certificate_ == outcome.certificate
     assert all(check.passed for check in verify(clf.certificate_, clf.to_local(), frame[FEATURES], frame.outcome))
+
+
+@pytest.mark.parametrize("cuts", [[], [5, 500, 500, 1100], list(range(50, 1200, 50))], ids=len)
+def test_weights_may_be_learned_from_all_rows_where_they_lie(client, frame, monkeypatch, cuts):
+    monkeypatch.setattr(_classifier, "ByNumber", functools.partial(ByNumber, block_rows=128))
+    options = {"method": "dis-r", "prior": 0.5, "learn_rows": None}
+    clf = fit(client, divided(frame, cuts), **options)
+    outcome = in_memory(frame[FEATURES], frame.outcome, block_rows=128, **options)
+    assert clf.certificate_ == outcome.certificate
+    evaluations, moved = clf.evaluations_
+    # Every voter has a parameter, which one or two workers are told, and a slope for each of five blocks.
+    assert 10 < evaluations < 1000
+    assert evaluations * 8 * (12 + 13 * 5) <= moved <= evaluations * 8 * (12 * 2 + 13 * 5)
+
+
+def test_learning_in_blocks_is_learning():
+    """The sums of blocks are the risk, its gradient and the boosting path of all rows."""
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 3, 500)
+    codes = np.where(rng.random((500, 8)) < 0.6, labels[:, None], rng.integers(0, 3, (500, 8)))
+    votes = build_votes(codes=codes, n_classes=3)
+    blocks, method, alpha = LocalBlocks.divided(votes, labels, 64), METHODS["dis-r"], rng.uniform(0.5, 2.0, 8)
+    value, gradient = blocked_risk(blocks, "dis-r", "dirichlet", "plurality")(alpha)
+    whole, slope = method.risk.smooth(FAMILIES["dirichlet"], votes, labels, "plurality", None)(alpha)
+    assert value == pytest.approx(whole, abs=1e-7)
+    assert gradient == pytest.approx(slope, abs=1e-7)
+    path = _learn._boosting_path(votes, labels)
+    assert len(path) == 2
+    for one, other in zip(blocked_boosting(blocks), path, strict=True):
+        assert one == pytest.approx(other, abs=1e-9)
 
 
 def test_few_rows_train_everything_that_they_train_in_memory(client, frame):
@@ -231,6 +267,25 @@ def die(part):
 
 def vanish(part):
     raise FileNotFoundError("rows/0.parquet")
+
+
+def test_a_worker_dies_while_weights_are_learned(client, frame, monkeypatch):
+    monkeypatch.setattr(_classifier, "ByNumber", functools.partial(ByNumber, block_rows=128))
+    options = {"method": "dis-r", "prior": 0.5, "learn_rows": None}
+    wanted = fit(client, divided(frame, [600]), **options).certificate_
+    asked, each = [], ClusterBlocks.each
+
+    def interrupted(self, *arguments):
+        asked.append(1)
+        if len(asked) == 40:
+            victim = next(iter(client.has_what()))
+            client.run(os._exit, 1, workers=[victim], on_error="ignore")
+        return each(self, *arguments)
+
+    monkeypatch.setattr(ClusterBlocks, "each", interrupted)
+    assert fit(client, divided(frame, [600]), **options).certificate_ == wanted
+    assert len(asked) > 40
+    client.wait_for_workers(2)
 
 
 @pytest.mark.parametrize("number", [1, 3])

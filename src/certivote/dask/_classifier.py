@@ -72,6 +72,9 @@ class DaskCertifiedVoteClassifier(CertificateCard, ClassifierMixin, BaseEstimato
         Only if the features have names.
     seconds_ : dict of str to float
         How long each pass over the table took.
+    evaluations_ : (int, int)
+        With ``learn_rows=None``, how often the workers were asked for sums while weights were learned, and the bytes
+        that these questions and answers took.
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -148,6 +151,8 @@ class DaskCertifiedVoteClassifier(CertificateCard, ClassifierMixin, BaseEstimato
         self._local = _local(self._parameters(), plan, outcome, rows.seen)
         self.certificate_, self.classes_ = self._local.certificate_, self._local.classes_
         self.n_features_in_, self.seconds_ = self._local.n_features_in_, rows.seconds
+        held = rows.held
+        self.evaluations_ = (held.evaluations, held.bytes_moved) if held else (0, 0)
         if hasattr(self._local, "feature_names_in_"):
             self.feature_names_in_ = self._local.feature_names_in_
         return self
@@ -195,6 +200,10 @@ class DaskCertifiedVoteClassifier(CertificateCard, ClassifierMixin, BaseEstimato
                 raise ValueError(
                     f"{promise!r} asks for more than counts, which is all that a cluster sends: leave it out."
                 )
+        if plan.solver != "lbfgs" and self.learn_rows is None:
+            raise ValueError(
+                "solver='adam' goes through rows one by one: set learn_rows, which are brought to the client."
+            )
         return replace(plan, by_number=ByNumber(self.sample_rows, self.learn_rows))
 
 

@@ -3,7 +3,7 @@
 import pickle
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import Any
+from typing import Any, NoReturn
 
 from certivote.dask._partition import Target
 from certivote.pipeline import Stage
@@ -146,29 +146,39 @@ class Passes:
         with an item of each of ``more``. Where a worker is lost, the others do its work, or the one that takes its
         place. If one call fails, the others are stopped.
         """
-        dask, distributed = dask_package(), dask_package("distributed")
-        tick = self.stage.begin(what)
-        call = dask.delayed(function, pure=False)
-        with dask.config.set(_QUIET):
-            tasks = [
-                call(own, *pair, *common, *(items[place] for items in more))
-                for place, (own, pair) in enumerate(zip(first, self.table.pairs, strict=True))
-            ]
-            futures = self.client.compute(tasks)
-            try:
-                for future in distributed.as_completed(futures):
-                    if future.status != "finished":
-                        self._fail(futures.index(future), future)
-                    tick()
-                return list(self.client.gather(futures))
-            finally:
-                self.client.cancel(futures)
+        call = dask_package().delayed(function, pure=False)
+        tasks = [
+            call(own, *pair, *common, *(items[place] for items in more))
+            for place, (own, pair) in enumerate(zip(first, self.table.pairs, strict=True))
+        ]
+        futures = self._finished(what, tasks, [f"Partition {place}" for place in range(len(tasks))])
+        try:
+            return list(self.client.gather(futures))
+        finally:
+            self.client.cancel(futures)
 
-    def _fail(self, place: int, future: Any) -> None:
-        error = future.exception()
-        if isinstance(error, ValueError | TypeError) and str(error).startswith("Partition "):
-            raise type(error)(str(error)) from None
-        raise RuntimeError(
-            f"Partition {place} cannot be read, and nothing is certified on the others alone: "
-            f"{type(error).__name__}: {error!s:.300}"
-        ) from error
+    def hold(self, what: str, tasks: Sequence[Any]) -> list[Any]:
+        """Tasks that are done, whose results stay on the workers."""
+        return self._finished(what, tasks, ["A partition"] * len(tasks))
+
+    def _finished(self, what: str, tasks: Sequence[Any], names: Sequence[str]) -> list[Any]:
+        tick = self.stage.begin(what)
+        with dask_package().config.set(_QUIET):
+            futures = self.client.compute(list(tasks))
+        try:
+            for future in dask_package("distributed").as_completed(futures):
+                if future.status != "finished":
+                    _fail(names[futures.index(future)], future.exception())
+                tick()
+        except BaseException:
+            self.client.cancel(futures)
+            raise
+        return list(futures)
+
+
+def _fail(name: str, error: Any) -> NoReturn:
+    if isinstance(error, ValueError | TypeError) and str(error).startswith("Partition "):
+        raise type(error)(str(error)) from None
+    raise RuntimeError(
+        f"{name} cannot be read, and nothing is certified on the others alone: {type(error).__name__}: {error!s:.300}"
+    ) from error

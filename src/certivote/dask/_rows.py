@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from certivote.dask import _passes
+from certivote.dask._blocks import ClusterBlocks
 from certivote.dask._cluster import Passes, sent
 from certivote.dask._partition import Layout, Part
 from certivote.maths.tree_digest import join_pieces, together
 from certivote.pipeline import COMPARED_ROWS, Count, FullCount, NumberedRows, Plan, trains
 from certivote.theory.predictors import Tally
 from certivote.theory.risks import Labels, Loss
-from certivote.voters import FittedVoters, with_grown
+from certivote.voters import FittedVoters, fit_sample, with_grown
 from certivote.votes import Votes, stack_votes
 
 __all__ = ["ClusterRows"]
@@ -35,6 +36,8 @@ class ClusterRows:
     ----------
     seconds : dict of str to float
         What each pass took.
+    held : ClusterBlocks or None
+        Votes that stay on the workers, where weights are learned from all rows.
     """
 
     def __init__(self, passes: Passes, plan: Plan, has_own_voters: bool):
@@ -43,6 +46,7 @@ class ClusterRows:
         self.seen: Any = BaseEstimator()
         self.target = passes.table.target
         self.seconds: dict[str, float] = {}
+        self.held: ClusterBlocks | None = None
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -97,7 +101,7 @@ class ClusterRows:
 
         def fit(X: Any, y: NDArray[Any], classes: NDArray[Any], rng: np.random.Generator) -> FittedVoters:
             grown = self._run("grow", "growing trees where the rows lie", _passes.grow, n_trees, seeds, within)
-            return with_grown(plan.voters.fit(X, y, classes, rng), grown, [len(own) for own in within])
+            return with_grown(fit_sample(plan.voters, X, y, classes, rng), grown, [len(own) for own in within])
 
         return fit
 
@@ -107,11 +111,19 @@ class ClusterRows:
         found = [own for own in self._run("vote", what, _passes.vote, within, common=[sent(voters)]) if own]
         return stack_votes([votes for votes, _ in found]), np.concatenate([codes for _, codes in found])
 
+    def blocks(self, voters: FittedVoters, size: int) -> ClusterBlocks:
+        start = time.perf_counter()
+        self.held = ClusterBlocks(self._passes, self._parts, self._certify, sent(voters), size)
+        self.seconds["hold"] = time.perf_counter() - start
+        return self.held
+
     def certifiable(self, voters: FittedVoters) -> "Certifiable":
         return Certifiable(self, voters)
 
     def count(self, voters: FittedVoters, weights: Sequence[NDArray[np.float64]], loss: Loss) -> FullCount:
         """Count votes on all certification rows."""
+        if self.held is not None:
+            self.held.release()
         with_keys = bool(self._train[-1] + self._certify[-1] <= COMPARED_ROWS)
         firsts = list(zip(self._train[:-1].tolist(), self._certify[:-1].tolist(), strict=True))
         common = [sent(voters), list(weights), loss]

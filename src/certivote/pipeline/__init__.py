@@ -7,6 +7,7 @@ the draw has a random stream of its own. Formulas are in :mod:`certivote.theory`
 :mod:`certivote.certificate`; nothing here is shown, verified or written to disk.
 """
 
+from certivote.pipeline._block_risks import Block
 from certivote.pipeline._by_number import ByNumber, NumberedRows, trains
 from certivote.pipeline._certify import CertifiedPart, Outcome, certify_votes
 from certivote.pipeline._certify_counts import certify_counts, count_predictions
@@ -31,6 +32,7 @@ __all__ = [
     "GRID",
     "PARAMETER_CONSTRAINTS",
     "SOLVERS",
+    "Block",
     "ByNumber",
     "CertifiedPart",
     "ColumnShares",

@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from certivote.pipeline._block_risks import BLOCK_ROWS
 from certivote.pipeline._seeds import Seeds
 from certivote.pipeline._split import PartRows
 
@@ -34,10 +35,13 @@ class ByNumber:
         Training rows that voters are fitted on and weighed by, at most.
     learn_rows : int or None
         Certification rows that weights are learned from, at most; None for all. All are counted.
+    block_rows : int
+        Rows of a block, where weights are learned from all of many rows.
     """
 
     sample_rows: int
     learn_rows: int | None
+    block_rows: int = BLOCK_ROWS
 
     def sample(self, entropy: tuple[int, ...], n_train: int) -> NDArray[np.intp]:
         """Which of so many training rows the voters are fitted on, by their places."""
@@ -47,6 +51,10 @@ class ByNumber:
         """Which of so many certification rows the weights are learned from, by their places."""
         most = n_certify if self.learn_rows is None else self.learn_rows
         return chosen_rows(Seeds(entropy).learned, n_certify, most)
+
+    def in_blocks(self, n_certify: int) -> bool:
+        """Whether weights are learned from so many certification rows block by block."""
+        return self.learn_rows is None and n_certify > self.block_rows
 
     def choices(self, n_train: int, n_certify: int) -> tuple[str, ...]:
         """What a certificate says of that."""

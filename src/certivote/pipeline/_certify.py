@@ -204,7 +204,15 @@ def _learn(plan: Plan, part: PreparedPart, rng: np.random.Generator, tick: Tick)
         for candidate in plan.settings():
             setting = replace(candidate, prior_nats=-math.log(hyper_prior.weight))
             problem = Problem(
-                *part.to_learn, plan.loss, prior, plan.family, plan.method, setting, part.entities, part.n_rows
+                *part.to_learn,
+                plan.loss,
+                prior,
+                plan.family,
+                plan.method,
+                setting,
+                part.entities,
+                part.n_rows,
+                part.blocks,
             )
             found = SOLVERS[plan.solver](problem, rng, tick) if plan.method.predictor.learns else prior
             options.append((problem, _Learned(found, prior, hyper_prior.weight, setting)))

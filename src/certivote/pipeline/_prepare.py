@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import _safe_indexing
 
 from certivote.certificate import part_digest, row_keys
+from certivote.pipeline._block_risks import LocalBlocks
 from certivote.pipeline._by_number import NumberedRows
 from certivote.pipeline._hyper_priors import hyper_prior_words
 from certivote.pipeline._input import check_labelled
@@ -99,7 +100,7 @@ def prepare(
     check_promises(plan.promises, classes, columns_of(X, names, np.arange(len(y))))
     parts = []
     for rows, seed in zip(divided, seeds.voters.spawn(len(divided)), strict=True):
-        seen, learned_from = rows, None
+        seen, learned_from, blocks = rows, None, None
         if plan.by_number is not None:
             seen = PartRows(rows.train[plan.by_number.sample(entropy, rows.n_train)], rows.certify)
             learned_from = plan.by_number.learned_from(entropy, len(rows.certify))
@@ -109,12 +110,18 @@ def prepare(
         stage.begin(f"{trained.voters.n_voters:,} voters vote on {len(rows.certify):,} rows")
         # Where rows lie on a cluster, nobody has rows of both kinds side by side.
         alike = () if plan.by_number else unit_remarks(units, rows, X, table.columns, entropy)
+        votes, own_labels = (
+            trained.voters.votes(_safe_indexing(X, rows.certify)),
+            np.searchsorted(classes, y[rows.certify]),
+        )
+        if plan.by_number is not None and plan.by_number.in_blocks(votes.n_rows):
+            blocks = LocalBlocks.divided(votes, own_labels, plan.by_number.block_rows)
         parts.append(
             PreparedPart(
                 rows=rows,
                 voters=trained.voters,
-                votes=trained.voters.votes(_safe_indexing(X, rows.certify)),
-                labels=np.searchsorted(classes, y[rows.certify]),
+                votes=votes,
+                labels=own_labels,
                 training_labels=np.searchsorted(classes, y[rows.train]),
                 entities=units.of(rows.certify),
                 times=None if units.times is None else units.times[rows.certify],
@@ -126,6 +133,7 @@ def prepare(
                 remarks=(*trained.remarks, *alike),
                 learned_from=learned_from,
                 reference=reference_rows(X, names, rows.certify, units.of(rows.certify), seeds.reference),
+                blocks=blocks,
             )
         )
     return Prepared(

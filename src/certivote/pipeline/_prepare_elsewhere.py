@@ -5,6 +5,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from certivote.pipeline._block_risks import Blocks
 from certivote.pipeline._by_number import NumberedRows
 from certivote.pipeline._hyper_priors import hyper_prior_words
 from certivote.pipeline._plan import Plan
@@ -56,6 +57,9 @@ class RowsElsewhere(Protocol):
     def vote(self, voters: FittedVoters, places: NDArray[np.intp]) -> tuple[Votes, Labels]:
         """Votes on some of the certification rows, by their places, and codes of their classes."""
 
+    def blocks(self, voters: FittedVoters, size: int) -> Blocks:
+        """Votes on all certification rows, in blocks of so many, which stay where they are."""
+
     def certifiable(self, voters: FittedVoters) -> Elsewhere:
         """All certification rows, ready to be counted."""
 
@@ -88,6 +92,9 @@ def prepare_elsewhere(plan: Plan, source: RowsElsewhere, stage: Stage | None = N
     trained = train_voters(plan, X, y, codes, classes, seed, source.columns, stage, fit=fit)
     places = plan.by_number.learned_from(entropy, n_certify)
     stage.begin(f"{trained.voters.n_voters:,} voters vote on {len(places):,} rows")
+    blocks = None
+    if plan.by_number.in_blocks(n_certify):
+        blocks, places = source.blocks(trained.voters, plan.by_number.block_rows), places[:1]
     votes, labels = source.vote(trained.voters, places)
     part = PreparedPart(
         rows=rows,
@@ -105,6 +112,7 @@ def prepare_elsewhere(plan: Plan, source: RowsElsewhere, stage: Stage | None = N
         sight=Sight(),
         reference=reference_among(len(labels), seeds.reference),
         elsewhere=source.certifiable(trained.voters),
+        blocks=blocks,
     )
     return Prepared(
         classes=classes,

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from certivote.pipeline._block_risks import Blocks
 from certivote.pipeline._by_number import NumberedRows
 from certivote.pipeline._hyper_priors import HyperPrior
 from certivote.pipeline._promises import Sight
@@ -110,6 +111,8 @@ class PreparedPart:
     elsewhere : Elsewhere or None
         Certification rows that lie elsewhere, where they are counted. Then ``votes`` and ``labels`` are those that
         weights are learned from, and digests and duplicates become known when all are counted.
+    blocks : Blocks or None
+        All certification rows in blocks, where weights are learned from these; ``votes`` are then on any of them.
     """
 
     rows: PartRows | NumberedRows
@@ -129,6 +132,7 @@ class PreparedPart:
     learned_from: NDArray[np.intp] | None = None
     reference: ReferenceRows | None = None
     elsewhere: Elsewhere | None = None
+    blocks: Blocks | None = None
 
     @property
     def n_rows(self) -> int:
@@ -140,7 +144,7 @@ class PreparedPart:
     @property
     def to_learn(self) -> tuple[Votes, Labels]:
         """Votes and labels that the weights are learned from."""
-        if self.learned_from is None:
+        if self.learned_from is None or self.blocks is not None:
             return self.votes, self.labels
         return stack_votes([self.votes.take(self.learned_from)]), self.labels[self.learned_from]
 

@@ -14,7 +14,7 @@ from certivote._late import late_names
 from certivote.voters._registry import VOTERS, resolve_voters
 
 if TYPE_CHECKING:
-    from certivote.voters._apart import GrownApart, grow_apart, with_grown
+    from certivote.voters._apart import GrownApart, fit_sample, grow_apart, with_grown
     from certivote.voters._base import FittedVoters, OutOfSampleVotes, VoterSet
     from certivote.voters._classifiers import Classifiers
     from certivote.voters._columns import ColumnEncoder
@@ -27,7 +27,7 @@ else:
     __getattr__, __dir__ = late_names(
         __name__,
         {
-            "_apart": ["GrownApart", "grow_apart", "with_grown"],
+            "_apart": ["GrownApart", "fit_sample", "grow_apart", "with_grown"],
             "_base": ["FittedVoters", "OutOfSampleVotes", "VoterSet"],
             "_classifiers": ["Classifiers"],
             "_columns": ["ColumnEncoder"],
@@ -55,6 +55,7 @@ __all__ = [
     "Preprocessed",
     "Stumps",
     "VoterSet",
+    "fit_sample",
     "grow_apart",
     "resolve_voters",
     "with_grown",

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.ensemble import RandomForestClassifier
 
-from certivote.voters._base import FittedVoters
+from certivote.voters._base import FittedVoters, VoterSet
 from certivote.voters._forest import FittedForest, Forest
-from certivote.voters._mixed import FittedMixed
+from certivote.voters._mixed import FittedMixed, Mixed, QuickMixed
 from certivote.voters._trees import Trees
 
-__all__ = ["GrownApart", "grow_apart", "with_grown"]
+__all__ = ["GrownApart", "fit_sample", "grow_apart", "with_grown"]
 
 Bits = NDArray[np.bool_]
 
@@ -57,6 +57,13 @@ def grow_apart(
     assert forest.seen is not None
     seen = np.stack([np.unpackbits(tree, count=len(y))[shown] for tree in forest.seen]).astype(bool)
     return GrownApart(replace(forest, seen=None), seen)
+
+
+def fit_sample(
+    voters: VoterSet, X: Any, y: NDArray[Any], classes: NDArray[Any], rng: np.random.Generator
+) -> FittedVoters:
+    """Voters of a sample of many more rows; of mixed voters, those that are quick to vote on all of these."""
+    return (QuickMixed(voters.n_jobs) if type(voters) is Mixed else voters).fit(X, y, classes, rng)
 
 
 def with_grown(own: FittedVoters, apart: Sequence[GrownApart | None], shown: Sequence[int]) -> FittedVoters:
