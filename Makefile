@@ -77,7 +77,8 @@ docs: derived
 
 # Simulations in which the truth is known and violations of the guarantee are counted, in benchmarks/results/validity.csv
 # and on the page docs/validity.md. It goes on where it was interrupted. When the code has changed, a tenth of every case
-# is repeated: if all of it is as recorded, the other counts stand; if not, or with ANEW=1, all is counted anew.
+# is repeated: where it is as recorded, the other counts stand; where not, the case is counted anew. If that is so of more
+# than a few cases, or with ANEW=1, all is counted anew.
 validity: $(VENV)/.dev
 	$(ONE_THREAD) $(BIN)/python tests/validity/run.py --jobs 2 $(if $(ANEW),--anew)
 

@@ -2,23 +2,13 @@
 
 import json
 
-import numpy as np
 import pandas as pd
 import pytest
+from cases import table
 from typer.testing import CliRunner
 
 from certivote import Certificate, certify_predictions, load
 from certivote.cli import app
-
-
-def table(n, seed):
-    """Cases that a rule tells apart but for some, and the rule's answers."""
-    rng = np.random.default_rng(seed)
-    rows = pd.DataFrame({"a": rng.normal(size=n).round(6), "site": rng.choice(["n", "s"], n)})
-    rule = rows["a"] + (rows["site"] == "n") > 0.3
-    rows["outcome"] = np.where(rule ^ (rng.random(n) < 0.05), "ill", "well")
-    rows["label"] = np.where(rule, "ill", "well")
-    return rows
 
 
 @pytest.fixture(scope="module")

@@ -53,7 +53,7 @@ def watched(kind):
     if kind != "nothing yet":
         monitor.update(*outcomes(400, 0.03, 1, labels), when="2026-01-01")
     if kind in ("alarm", "harmful"):
-        monitor.update(*outcomes(400, 0.4, 2, labels), when="2026-01-02")
+        monitor.update(*outcomes(400, 0.4, 2, labels), when=HARMFUL[0] if kind == "harmful" else "2026-01-02")
     return monitor
 
 
