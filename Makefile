@@ -104,6 +104,7 @@ benchmarks: $(VENV)/.dev
 	$(BIN)/python benchmarks/abstention.py
 	$(BIN)/python benchmarks/costs.py
 	$(BIN)/python benchmarks/overhead.py
+	$(BIN)/python benchmarks/kills.py
 	$(BIN)/python benchmarks/big_csv.py --rows 200000
 
 # One deterministic certificate beside the paper's and beside plain hold-out, on the paper's datasets and on others; and

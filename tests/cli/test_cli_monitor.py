@@ -228,6 +228,21 @@ def test_entities_are_counted_instead_of_their_rows(tmp_path):
     assert json.loads(run(*command, "--state", tmp_path / "t.json", "--group", "who", "--json").stdout)["n"] == 100
 
 
+def test_rows_that_made_the_model_are_refused(made, tmp_path):
+    table(600, 1).to_csv(tmp_path / "old.csv", index=False)
+    command = [
+        "monitor",
+        made / "m.certivote",
+        tmp_path / "old.csv",
+        "--truth",
+        "outcome",
+        "--state",
+        tmp_path / "s.json",
+    ]
+    assert "has rows that the model was made from: 300 trained" in run(*command, code=1).stderr
+    assert not (tmp_path / "s.json").exists()
+
+
 # What is refused ------------------------------------------------------------------------------------------------------
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from certivote.certificate import Certificate, counted
+from certivote.certificate import Certificate, counted, used_rows
 from certivote.cli._given import columns_of_groups
 from certivote.cli._inputs import (
     DecimalMark,
@@ -233,6 +233,7 @@ def _outcomes(
     truth, masses, answers = _classes(own.truth, certificate, file, quiet), None, own.answers
     if classifier is not None and len(truth):
         _look(classifier, own.X, file, quiet)
+        _check_new(classifier, own.X, truth, file)
         masses = classifier.predict_proba(_as_the_model(classifier, own.X))
     if answers is None:
         if classifier.hyper_posterior_ is not None:
@@ -300,6 +301,19 @@ def _classes(texts: Any, certificate: Certificate, file: TableFile, quiet: bool)
             f"({named}), each of which counts as an error; its classes are {', '.join(certificate.classes[:10])}."
         )
     return found
+
+
+def _check_new(classifier: Any, X: Any, truth: Any, file: TableFile) -> None:
+    """End if these are the rows that the model was made from: their outcomes say nothing of what comes after."""
+    own = {str(label): place for place, label in enumerate(classifier.classes_.tolist())}
+    labels = classifier.classes_[np.array([own.get(label, 0) for label in truth.tolist()])]
+    part, rows = classifier.part_, classifier.check_rows(_as_the_model(classifier, X), labels)
+    trained, certified = used_rows(classifier.certificate_.deployed_part, part.train, part.certify, *rows)
+    if trained or certified:
+        fail(
+            f"{file} has rows that the model was made from: {trained:,} trained its voters and {certified:,} certified "
+            "it. Give outcomes of cases that came after that."
+        )
 
 
 def _matched(texts: Any, certificate: Certificate) -> Any:
