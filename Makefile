@@ -100,6 +100,7 @@ benchmarks: $(VENV)/.dev
 	$(BIN)/python benchmarks/differences.py
 	$(BIN)/python benchmarks/families.py
 	$(BIN)/python benchmarks/entities.py
+	$(BIN)/python benchmarks/monitoring.py
 	$(BIN)/python benchmarks/abstention.py
 	$(BIN)/python benchmarks/costs.py
 	$(BIN)/python benchmarks/overhead.py

@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from cases import table
 from typer.testing import CliRunner
 
 from certivote import CertifiedVoteClassifier, DriftMonitor, Monitor, certify_predictions
@@ -16,19 +17,6 @@ from certivote.voters import ColumnEncoder, Preprocessed
 
 ANSWERS = ("--truth", "outcome", "--predicted", "label")
 HARMFUL = "<script>alert(1)</script>\x1b[31m\u202e"
-
-
-def table(n, seed, noise=0.05):
-    """Cases with an id, of whom some are ill against the rule, and the rule's answers."""
-    rng = np.random.default_rng(seed)
-    rows = pd.DataFrame(
-        {"case": np.arange(n) + 1000 * seed, "a": rng.normal(size=n).round(6), "site": rng.choice(["n", "s"], n)}
-    )
-    rule = rows["a"] + (rows["site"] == "n") > 0.3
-    flipped = rng.random(n) < noise
-    rows["outcome"] = np.where(rule ^ flipped, "ill", "well")
-    rows["label"] = np.where(rule, "ill", "well")
-    return rows
 
 
 @pytest.fixture(scope="module")

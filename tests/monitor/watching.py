@@ -68,3 +68,9 @@ def sure_rows(n, seed):
     rng = np.random.default_rng(seed)
     X = rng.beta(0.4, 0.4, (n, 1))
     return X, (rng.random(n) < X[:, 0]).astype(int)
+
+
+def batch(number, rows=25):
+    """True classes, answers and ids of one of many updates."""
+    truth, said = outcomes(rows, 0.05, seed=number)
+    return truth, said, [f"row {number * rows + row}" for row in range(rows)]

@@ -53,7 +53,7 @@ _SHARES = (1, 1, 1, 2, 3, 5, 8, 21, 21, 15, 27, 12, 8, 3)
 _EPS = 2.0**-52
 _STEPS = np.linspace(-2.0, 11.5, 28)
 """Of the upper limit: ``r = exp(-2^-s)`` for these ``s``."""
-_HALVINGS = 60
+_HALVINGS = 42
 
 
 class ErrorBets:
@@ -164,8 +164,8 @@ def mean_upper(n: ArrayLike, losses: ArrayLike, log_level: float) -> Array:
     """
     count, total = np.broadcast_arrays(np.asarray(n, dtype=float), np.asarray(losses, dtype=float))
     least = -log_level * (1.0 + 4.0 * _EPS)
-    low, high = np.zeros(count.shape), np.ones(count.shape)
-    # Where not even 1 is rejected, 1 is the limit; the upper end is always a mean that is rejected, or 1.
+    # The mean so far is never rejected. The upper end is always a mean that is, or 1.
+    low, high = np.divide(total, count, out=np.zeros(count.shape), where=count > 0.0), np.ones(count.shape)
     for _ in range(_HALVINGS):
         middle = 0.5 * (low + high)
         rejected = _log_against(middle, count, total) >= least

@@ -23,6 +23,7 @@ from certivote.monitor._state import StateFileError, check_alpha, check_certific
 from certivote.monitor._votes import model_of
 from certivote.monitor._words import drift_summary
 from certivote.pipeline import GRID, table_columns
+from certivote.theory.predictors import PREDICTORS
 
 __all__ = ["DriftMonitor", "DriftPoint"]
 
@@ -127,8 +128,9 @@ class DriftMonitor(Judged, Reported):
     @property
     def _learned(self) -> bool:
         """Whether the certification rows had a part in the weights."""
-        part = self._model.certificate.deployed_part
-        return part.alpha != part.beta
+        certificate = self._model.certificate
+        part = certificate.deployed_part
+        return PREDICTORS[certificate.certified].learns and part.alpha != part.beta
 
     def summary(self) -> str:
         """What the rows say, in plain words."""
@@ -219,8 +221,8 @@ class DriftMonitor(Judged, Reported):
         wait: float = 10.0,
     ) -> Iterator["DriftMonitor"]:
         """The monitor of a state file, begun if there is none, written when the block ends: as :meth:`Monitor.open`."""
+        check_writable(path)
         with locked(path, wait):
-            check_writable(path)
             if os.path.lexists(path):
                 monitor = cls.load(path, model, trusted)
                 check_alpha(path, monitor.alpha, alpha)

@@ -104,7 +104,8 @@ def _evidence(monitor: "DriftMonitor", content: dict[str, Any], n: int) -> None:
         if earlier % monitor.past.stride:
             raise ValueError("moments of the past are not at their stride")
     slack = TOLERANCE * (1.0 + monitor.largest)
-    if any(evidence > monitor.largest + slack for _, evidence, _ in monitor.history):
+    evidences = [monitor.log_evidence, *(float(moment[1]) for moment in monitor.past.kept)]
+    if max(evidences) > monitor.largest + slack:
         raise ValueError("the evidence was higher than what is remembered")
     monitor.changes = changes_from(content["changes"], monitor)
     if content["first_alarm"] is not None:

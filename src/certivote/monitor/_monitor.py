@@ -19,7 +19,7 @@ from certivote.monitor._source import certificate_of
 from certivote.monitor._state import StateFileError, check_alpha, check_certificate, locked, read_state, write_state
 from certivote.monitor._stream import Stream
 from certivote.monitor._watched import AUTOMATIC, PROMISES_WATCHED, Outcomes, Units, divided, watched_of
-from certivote.monitor._words import assumptions, summary
+from certivote.monitor._words import assumptions, plain, summary
 from certivote.theory.predictors import PREDICTORS
 
 __all__ = ["Monitor"]
@@ -281,8 +281,8 @@ class Monitor(Reported):
         >>> monitor.n, monitor.total.repeated
         (3, 1)
         """
+        check_writable(path)
         with locked(path, wait):
-            check_writable(path)
             if os.path.lexists(path):
                 certificate = certificate_of(source)
                 monitor = cls.load(path, certificate)
@@ -315,7 +315,7 @@ class Monitor(Reported):
         if np.any(answers < 0):
             raise ValueError(
                 f"y_pred has the label {said[int(np.argmin(answers))]!r:.80}, which is none of the certificate's "
-                f"classes {', '.join(self.classes[:10])}: these are the answers of another classifier."
+                f"classes {plain(', '.join(self.classes[:10]))}: these are the answers of another classifier."
             )
         sure, masses = sureness(scores, len(truth), len(self.classes))
         columns = columns_of(table, len(truth))

@@ -198,14 +198,17 @@ def _check_counts(stream: Stream) -> None:
 def _check_evidence(stream: Stream) -> None:
     """The evidence is computed anew from the counts: it must be as high, and alarm, as is remembered."""
     highest, alarm = stream.log_evidence_max, stream.first_alarm
-    known = [stream.log_evidence, *(point.log_evidence for point in stream.history)]
-    if stream.is_watched and any(log > highest + TOLERANCE * (1.0 + abs(log)) for log in known):
+    moments = np.array([(stream.n, stream.units), *(moment[:2] for moment in stream.past.kept)], dtype=np.int64)
+    known = stream.evidence_at(moments[:, 0], moments[:, 1])
+    if np.any(known > highest + TOLERANCE * (1.0 + np.abs(known))):
         raise ValueError("the evidence was higher than what is remembered")
     slack = TOLERANCE * (1.0 + abs(highest))
     if (alarm is None) != (highest < stream.log_threshold) and abs(highest - stream.log_threshold) > slack:
         raise ValueError("there was an alarm or not, against the evidence")
-    if alarm is not None and stream.evidence_at(alarm.n, alarm.units) < stream.log_threshold - slack:
-        raise ValueError("there was an alarm against the evidence")
+    if alarm is not None:
+        then = stream.evidence_at(np.array(alarm.n), np.array(alarm.units))
+        if then < stream.log_threshold - slack:
+            raise ValueError("there was an alarm against the evidence")
 
 
 def _watched_from(entry: Any, n_classes: int) -> Watched:

@@ -178,7 +178,7 @@ def _of_outcomes(monitor: Monitor, when: str, chance: str) -> Iterator[str]:
         f"{percent_up(own.error_limit)}."
     )
     if not monitor.alarm:
-        yield f"No alarm was raised until {when.split()[-1]}."
+        yield f"No alarm was raised until {monitor.calls[-1][1]}."
     for alarm in monitor.alarms[:_MOST]:
         yield (
             f"Alarm: the bound of {percent_up(alarm.bound)} on {alarm.name} was found not to hold, after outcome "
@@ -192,7 +192,7 @@ def _of_rows(monitor: DriftMonitor, when: str, chance: str) -> Iterator[str]:
     unit = "entities" if monitor.groups else "rows"
     yield f"{monitor.n:,} new {unit} were compared without labels {when}, {chance}."
     if not monitor.alarm:
-        yield f"They raised no alarm until {when.split()[-1]}."
+        yield f"They raised no alarm until {monitor.calls[-1][1]}."
         return
     yield f"Alarm: the rows were found to look different, after row {monitor.alarm_at:,}, {monitor.alarm_when}."
     if monitor.moved:

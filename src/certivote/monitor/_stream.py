@@ -109,11 +109,11 @@ class Stream(Judged):
 
     @property
     def log_evidence(self) -> float:
-        return self.evidence_at(self.n, self.units)
+        return float(self.evidence_at(np.array(self.n), np.array(self.units)))
 
     @property
     def log_evidence_max(self) -> float:
-        return self.evidence_at(*self.highest)
+        return float(self.evidence_at(*map(np.array, self.highest)))
 
     @property
     def log_change(self) -> float:
@@ -124,10 +124,10 @@ class Stream(Judged):
         """At most 500 moments at equal distances, and now."""
         moments = self.past.until((self.n, self.units, self.log_change))
         n, units = (np.array([moment[place] for moment in moments], dtype=np.int64) for place in (0, 1))
-        evidence = self._bets.log_evidence(n, units / ONE) if self.is_watched else np.zeros(len(n))
+        limits, evidence = self._limits(n, units).tolist(), self.evidence_at(n, units).tolist()
         return tuple(
             Point(int(own[0]), own[1] / ONE, limit, log, own[2])
-            for own, limit, log in zip(moments, self._limits(n, units).tolist(), evidence.tolist(), strict=True)
+            for own, limit, log in zip(moments, limits, evidence, strict=True)
         )
 
     # How it goes on
@@ -162,9 +162,11 @@ class Stream(Judged):
     def _bets(self) -> ErrorBets:
         return ErrorBets(self.bound)
 
-    def evidence_at(self, n: int, units: int) -> float:
-        """Logarithm of the evidence after so many outcomes with so much loss."""
-        return float(self._bets.log_evidence(n, units / ONE)) if self.is_watched and n else 0.0
+    def evidence_at(self, n: NDArray[np.int64], units: Units) -> NDArray[np.float64]:
+        """Logarithm of the evidence after so many outcomes with so much loss, element by element."""
+        if not self.is_watched:
+            return np.zeros(np.shape(n))
+        return np.where(np.asarray(n) > 0, self._bets.log_evidence(n, np.asarray(units) / ONE), 0.0)
 
     def _limits(self, n: NDArray[Any], units: Units) -> NDArray[np.float64]:
         """Where nothing is watched, as if all of the probability were a twentieth."""

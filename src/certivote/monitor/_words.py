@@ -111,7 +111,7 @@ _RECORDED = (
     "certified."
 )
 _ENTITIES = "An entity is judged by its rows in the update in which it first appears, as if these were all that it has."
-_RANDOM = "The answers are those that the random vote gave, each by a vote of its own; asked again, it may give others."
+_RANDOM = "Each answer is that of a vote which was drawn for it: asked again, another may be given."
 _HALF = (
     "The bound is on cases where wrong voters hold half of the weight. Wrong answers are among these, and outcomes "
     "show no others, so that alarms come later than the bound itself would allow."

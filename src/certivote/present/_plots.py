@@ -252,7 +252,7 @@ def plot_monitor(monitor: Any, ax: "Axes | None" = None) -> "Axes":
         ax.axhline(np.exp(own.log_threshold), color=_ALARM, lw=1, ls="--", label="alarm")
         ax.set(yscale="log", xlim=(0, n[-1]), ylim=(10.0**low, 10.0**high), xlabel=rows, ylabel="evidence")
         ax.set_title(f"alarm after {own.alarm_at:,} {rows}" if own.alarm_at else "no alarm")
-        ax.legend(frameon=False, ncols=3, loc="lower right", bbox_to_anchor=(1.0, 1.0), borderaxespad=0)
+        ax.legend(frameon=False, loc="upper left")
         ax.grid()
     return ax
 
