@@ -82,9 +82,10 @@ def with_grown(own: FittedVoters, apart: Sequence[GrownApart | None], shown: Seq
     --------
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
-    >>> own = Forest().fit(X[::2], y[::2], np.arange(3), np.random.default_rng(0))
-    >>> halves = [grow_apart(X[a::2], y[a::2], np.arange(3), 5, a, np.arange(3)) for a in range(2)]
-    >>> with_grown(own, halves, [3, 3]).n_voters
+    >>> own = Forest().fit(X[::15], y[::15], np.arange(3), np.random.default_rng(0))
+    >>> halves = [slice(0, 75), slice(75, 150)]
+    >>> few = [grow_apart(X[own], y[own], np.arange(3), 5, 0, np.arange(0, 75, 15)) for own in halves]
+    >>> with_grown(own, few, [5, 5]).n_voters
     110
     """
     ends = np.cumsum([0, *shown])
