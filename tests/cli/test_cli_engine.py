@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from certivote import Certificate, load
 from certivote.cli import app
+from certivote.cli._engine import Pieces
 from certivote.dask import _files as files_on_cluster
 from certivote.io import _pieces as dividing
 
@@ -186,6 +187,27 @@ def test_other_refusals(folder, scheduler, monkeypatch, tmp_path):
         result = run(*arguments)
         assert (result.exit_code, result.output.count("\n")) == (1, 1), result.output
         assert message in result.output
+
+
+def test_files_that_disappear_during_the_work_end_it(folder, scheduler, monkeypatch, tmp_path):
+    for path in sorted((folder / "rows").iterdir()):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    whole = Pieces.source
+
+    def source(self):
+        found = whole(self)
+        (tmp_path / "1.parquet").unlink()
+        return found
+
+    monkeypatch.setattr(Pieces, "source", source)
+    result = run("fit", tmp_path / "*.parquet", *FIT, "--scheduler", scheduler, "--out", tmp_path / "c.json")
+    assert (result.exit_code, result.output.count("\n")) == (1, 1), result.output
+    assert "1.parquet: No such file or directory" in result.output
+    assert not (tmp_path / "c.json").exists()
+    (tmp_path / "1.parquet").write_bytes((folder / "rows" / "1.parquet").read_bytes())
+    result = run("certify", tmp_path / "*.parquet", *ANSWERS, "--engine", "dask", "--scheduler", scheduler)
+    assert (result.exit_code, result.output.count("\n")) == (1, 1), result.output
+    assert "1.parquet: No such file or directory" in result.output
 
 
 def test_interrupted_work_leaves_nothing(folder, scheduler, tmp_path):

@@ -129,6 +129,7 @@ def in_pieces(
     except (OSError, ValueError, ImportError) as error:
         fail(str(error))
     except Exception as error:
-        if not type(error).__module__.startswith("distributed."):
+        told = str(error).splitlines()[0] if str(error) else type(error).__name__
+        if not (type(error).__module__.startswith("distributed.") or told.startswith("Partition ")):
             raise
-        fail(f"--engine dask: {str(error).splitlines()[0]:.400}")
+        fail(f"--engine dask: {told:.400}")
