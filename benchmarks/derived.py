@@ -16,6 +16,8 @@ COMMANDS = (
     ("benchmarks/entities.py", "--tables"),
     ("benchmarks/monitoring.py", "--tables"),
     ("benchmarks/abstention.py", "--tables"),
+    ("benchmarks/streams.py", "--tables"),
+    ("benchmarks/scale.py", "--tables"),
     ("tests/validity/run.py", "--page-only"),
     ("tests/compat/all_pairs.py", "--table"),
 )

@@ -41,6 +41,7 @@ REFERENCE = (
     "certivote.maths.rank_bets",
     "certivote.maths.rounding",
     "certivote.maths.shift",
+    "certivote.maths.tree_digest",
     "certivote.votes",
     "certivote.voters",
     "certivote.voters.text_columns",
@@ -62,6 +63,7 @@ REFERENCE = (
     "certivote.io",
     "certivote.monitor",
     "certivote.present",
+    "certivote.dask",
     "certivote.datasets",
     "certivote.experiments",
 )
@@ -234,7 +236,7 @@ def test_pictures_can_be_drawn_again(monkeypatch, tmp_path):
 
 def test_most_blocks_are_run():
     skipped = [found for page in PAGES for found in BLOCK.findall(page.read_text(encoding="utf-8")) if found[0]]
-    assert len(skipped) <= 1
+    assert len(skipped) <= 5  # what takes a cluster, and one more
     assert sum(len(blocks(page, "python")) for page in PAGES) > 15
     assert sum(len(commands(page)) for page in PAGES) > 10
 

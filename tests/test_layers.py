@@ -30,6 +30,7 @@ ROOMS = [
     "monitor",
     "present",
     "estimator",
+    "dask",
     "datasets",
     "experiments",
     "cli",
@@ -287,6 +288,7 @@ def test_families_are_not_asked_for_by_name():
     assert asked_by_name(FAMILIES, ("theory/", "certificate/_json.py", "verify/")) == {
         ("pipeline/_plan.py", "make_plan", "dirichlet", True),
         ("estimator.py", "__init__", "dirichlet", True),
+        ("dask/_classifier.py", "__init__", "dirichlet", True),
         ("cli/_fit.py", "fit", "dirichlet", True),
         ("cli/_compare.py", "compare", "dirichlet", True),
     }

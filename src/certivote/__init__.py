@@ -15,7 +15,15 @@ if TYPE_CHECKING:
     from certivote import voters
     from certivote.estimator import CertifiedVoteClassifier, load
     from certivote.monitor import DriftMonitor, Monitor, recertify
-    from certivote.pipeline import certify, certify_predictions, compare
+    from certivote.pipeline import (
+        PredictionCounts,
+        certify,
+        certify_counts,
+        certify_predictions,
+        compare,
+        count_predictions,
+        merge_counts,
+    )
     from certivote.present import plot_certificate, plot_comparison, plot_decisions, plot_monitor, plot_weights
 else:
     __getattr__, __dir__ = late_names(
@@ -24,7 +32,15 @@ else:
             "estimator": ["CertifiedVoteClassifier", "load"],
             "io": [],
             "monitor": ["DriftMonitor", "Monitor", "recertify"],
-            "pipeline": ["certify", "certify_predictions", "compare"],
+            "pipeline": [
+                "PredictionCounts",
+                "certify",
+                "certify_counts",
+                "certify_predictions",
+                "compare",
+                "count_predictions",
+                "merge_counts",
+            ],
             "present": ["plot_certificate", "plot_comparison", "plot_decisions", "plot_monitor", "plot_weights"],
             "promises": [],
             "voters": [],
@@ -36,11 +52,15 @@ __all__ = [
     "CertifiedVoteClassifier",
     "DriftMonitor",
     "Monitor",
+    "PredictionCounts",
     "__version__",
     "certify",
+    "certify_counts",
     "certify_predictions",
     "compare",
+    "count_predictions",
     "load",
+    "merge_counts",
     "plot_certificate",
     "plot_comparison",
     "plot_decisions",

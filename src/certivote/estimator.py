@@ -16,7 +16,6 @@ from certivote.pipeline import (
     PARAMETER_CONSTRAINTS,
     DecisiveVoters,
     Outcome,
-    PartRows,
     Plan,
     check_labelled,
     check_rows,
@@ -290,7 +289,7 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, BaseE
                 weights=weights,
                 hyper_posterior=self.hyper_posterior_,
                 kept=kept,
-                parts=tuple((part.train, part.certify) for part in self.parts_),
+                parts=self.parts_,
                 n_features=self.n_features_in_,
                 feature_names=getattr(self, "feature_names_in_", None),
                 prediction_seed=self._prediction_seed,
@@ -321,7 +320,8 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, BaseE
 
         With smv-exact and smv-mc a vote is drawn for each row: among other rows, or by another seed, it may differ.
         """
-        return self.classes_[plurality(self.predict_proba(X))]
+        answers = plurality(self.predict_proba(X))
+        return self.classes_[answers]
 
     def check_rows(self, X: Any, y: ArrayLike) -> tuple[Any, NDArray[Any]]:
         """Rows and labels as :meth:`fit` saw them: validated the same way, against what was fitted."""
@@ -390,7 +390,7 @@ def load(path: str | os.PathLike[str], trusted: Sequence[str] = ()) -> Certified
         raise ModelFileError(f"{path} has parameters that no model has: {error!s:.500}") from error
     clf.certificate_, clf.voter_set_, clf.voters_ = model.certificate, model.voter_set, model.voters
     clf.weights_, clf.hyper_posterior_, clf.kept_voters_ = model.weights, model.hyper_posterior, model.kept
-    clf.parts_ = tuple(PartRows(train, certify) for train, certify in model.parts)
+    clf.parts_ = model.parts
     clf.part_ = clf.parts_[model.certificate.deployed]
     clf.classes_, clf.n_features_in_, clf._prediction_seed = model.classes, model.n_features, model.prediction_seed
     clf._probe, clf._decisive, clf.reference_ = model.probe, DecisiveVoters(), model.reference

@@ -48,7 +48,7 @@ def expected_bound(problem, alpha):
 
 def starts_of(problem):
     """Where the solver starts: near the prior, and far from it."""
-    path = _learn._boosting_path(problem.votes.against(problem.labels), problem.votes.n_voters)
+    path = _learn._boosting_path(problem.votes, problem.labels)
     return problem.family.starts(problem.prior, problem.floor, path)
 
 
@@ -249,7 +249,7 @@ def test_solvers_leave_the_hyper_prior_alone():
 
 def test_the_boosting_path_starts_with_the_useful_voter():
     problem = needle(n_rows=500, n_voters=10, good=3)
-    path = _learn._boosting_path(problem.votes.against(problem.labels), 10)
+    path = _learn._boosting_path(problem.votes, problem.labels)
     assert path
     for weights in path:
         assert weights.sum() == pytest.approx(1.0, abs=1e-12)

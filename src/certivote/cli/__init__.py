@@ -66,6 +66,7 @@ app.command(
         "fit patients.csv --target outcome --abstain 0.02 --precision --by sex --by sex,site --together",
         "fit patients.csv --target outcome --sensitivity 0.95 --positive ill --costs costs.csv",
         "fit patienten.csv --target befund --sep ';' --decimal , --encoding latin-1",
+        "fit 'rows/*.parquet' --target outcome --engine dask --model patients.certivote",
     )
 )(fit)
 app.command(
@@ -84,6 +85,7 @@ app.command(
         "certify predictions.csv --truth outcome --predicted forest --predicted boosting",
         "certify predictions.csv --truth outcome --predicted label --score sureness --abstain 0.02 --by sex",
         "certify new.csv --truth outcome --model patients.certivote --training patients.csv",
+        "certify 'predictions/*.parquet' --truth outcome --predicted label --engine dask",
     )
 )(certify)
 app.command(
@@ -114,6 +116,7 @@ app.command(
         "verify certificate.json --model patients.certivote --data patients.csv --target outcome",
         "verify patients.certivote --data patients.csv --target outcome --refit",
         "verify certificate.json --data predictions.csv --truth outcome --predicted label",
+        "verify patients.certivote --data 'rows/*.parquet' --engine dask",
         "verify new_certificate.json --earlier patients.certivote",
     )
 )(verify)

@@ -11,6 +11,8 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from certivote.maths.loops import Loops
+
 __all__ = ["BetaTailTable", "half_tail", "half_tail_derivative"]
 
 Array = NDArray[np.float64]
@@ -79,6 +81,8 @@ class BetaTailTable:
         ``A``.
     low, high : float
         Range of the ``b`` to be asked for, ``0 <= low <= high <= A``.
+    loops : Loops, optional
+        Compiled loops to evaluate it by, with the same result.
 
     Examples
     --------
@@ -88,7 +92,8 @@ class BetaTailTable:
     0.5
     """
 
-    def __init__(self, total: float, low: float, high: float):
+    def __init__(self, total: float, low: float, high: float, loops: Loops | None = None):
+        self._loops = loops
         deviation = 0.5 * math.sqrt(total)
         edge = 1e-12 * total
         # A range of no width would leave nothing to take slopes from.
@@ -106,8 +111,17 @@ class BetaTailTable:
         self._coefficients = np.ascontiguousarray(spline.transpose(2, 0, 1).reshape(8, cells))
         self._last_cell = cells - 1
 
+    @property
+    def parts(self) -> tuple[float, float, Array]:
+        """The first node, the distance of nodes, and the coefficients, a column for each cell."""
+        return self._first, self._spacing, self._coefficients
+
     def __call__(self, wrong: Array) -> tuple[Array, Array, Array]:
         """Value, derivative in ``b``, and derivative in ``A`` at fixed ``b``, for each ``b`` of ``wrong``."""
+        if self._loops is not None:
+            values = np.empty((3, len(wrong)))
+            self._loops.splines((wrong - self._first) / self._spacing, self._coefficients, self._spacing, values)
+            return values[0], values[1], values[2]
         place = np.clip((wrong - self._first) / self._spacing, 0.0, self._last_cell + 1.0)
         cell = np.minimum(place.astype(np.intp), self._last_cell)
         x = place - cell

@@ -164,7 +164,8 @@ class Monitor(Reported):
         y_pred : array-like
             What the classifier had answered.
         ids : array-like, optional
-            What identifies each row, so that none is counted twice. Without ids every row counts.
+            What identifies each row, so that none is counted twice: the first counts, whatever later ones say. Without
+            ids every row counts.
         groups : array-like, optional
             For a certificate about entities, the one that each row belongs to.
         table : data frame, optional
@@ -211,7 +212,9 @@ class Monitor(Reported):
         return counted
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write all that was counted to a state file, at once; ids as digests, and no rows.
+        """Write all that was counted to a state file, at once.
+
+        There are no rows in it, and of ids digests, which tell whether a name that somebody guesses is among them.
 
         Where several processes may write the same file, use :meth:`open`.
         """

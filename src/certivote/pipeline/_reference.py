@@ -24,6 +24,7 @@ __all__ = [
     "Reference",
     "ReferenceRows",
     "on_grid",
+    "reference_among",
     "reference_rows",
     "table_columns",
 ]
@@ -197,6 +198,11 @@ def reference_rows(
     some = certify[np.sort(places[:_LOOKED_AT])]
     columns = tuple(ColumnShares.of(name, values) for name, values in table_columns(X, names, some))
     return ReferenceRows(np.sort(places), columns)
+
+
+def reference_among(n_rows: int, seed: np.random.SeedSequence) -> ReferenceRows:
+    """The same of rows whose votes are here and whose columns are not."""
+    return ReferenceRows(np.sort(np.random.default_rng(seed).permutation(n_rows)[:MOST_ROWS]), ())
 
 
 def table_columns(X: Any, names: Sequence[str], rows: NDArray[np.intp]) -> Iterator[tuple[str, Any]]:

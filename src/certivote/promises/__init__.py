@@ -11,7 +11,7 @@ from certivote.promises._abstention import Abstention
 from certivote.promises._base import Guide, Promise
 from certivote.promises._by_class import ByClass
 from certivote.promises._costs import Costs
-from certivote.promises._count import CountedVote, count_votes
+from certivote.promises._count import CountedVote, Repeats, count_votes, how_many
 from certivote.promises._decisions import Decisions, answered, flagged, prediction_sets
 from certivote.promises._ledger import Ledger
 from certivote.promises._precision import Precision
@@ -34,12 +34,14 @@ __all__ = [
     "PredictionSets",
     "Promise",
     "PromiseRows",
+    "Repeats",
     "Sensitivity",
     "Subgroups",
     "answered",
     "count_votes",
     "flagged",
     "group_places",
+    "how_many",
     "margins",
     "prediction_sets",
 ]

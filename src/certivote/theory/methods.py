@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certivote.theory.bets import by_entity
+from certivote.theory.blocks import over_blocks
 from certivote.theory.families import CATEGORICAL, DIRICHLET, FAMILIES, Family
 from certivote.theory.predictors import DRAWN, FIXED, GIVEN, MEAN, RANDOM, Predictor
 from certivote.theory.risks import (
@@ -35,6 +36,14 @@ BINOMIAL_VOTERS = 100
 class Risk:
     """What training minimises, before the penalty.
 
+    Rows may be divided into parts, on several machines too. A part contributes a sum to the risk and to its gradient:
+    these of ``smooth(family, votes, labels, loss, shares)`` for its own rows, where ``shares`` are what each of them
+    counts for among all ``n``, ``np.full(len(labels), 1 / n)`` (or, for rows of entities, their part of
+    :attr:`certivote.theory.entities.Entities.shares`; or ones, for plain sums). Values and gradients of all parts, at
+    the same parameters, add up to those of all rows, but for rounding and the tables that steer training
+    (:class:`certivote.maths.beta_tail.BetaTailTable`, 1e-7). A part with many rows is gone through in blocks
+    (:mod:`certivote.theory.blocks`).
+
     Attributes
     ----------
     smooth : (family, votes, labels, loss, shares) -> smooth risk
@@ -61,7 +70,11 @@ def _expected(draws: int, exact: bool = False) -> Risk:
 
 def _moments(*curves: Curve) -> Risk:
     """Means of functions of the wrong mass."""
-    return Risk(lambda _, votes, labels, __, shares: moments(votes.against(labels), curves, shares))
+
+    def of_rows(votes: Votes, labels: Labels, shares: Array | None) -> SmoothRisk:
+        return moments(votes.against(labels), curves, shares)
+
+    return Risk(lambda _, votes, labels, __, shares: over_blocks(of_rows, votes, labels, shares))
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from certivote.theory.bounds import sample_bound
 from certivote.theory.entities import Entities, mean_loss
 from certivote.theory.families import Family
-from certivote.theory.risks import Labels, Loss, SmoothRisk, count_errors, mistakes
-from certivote.votes import Votes, fixed_point, plurality
+from certivote.theory.risks import Labels, Loss, SmoothRisk, answers_and_mistakes, mistakes
+from certivote.votes import Votes, fixed_point, plurality, row_blocks
 
 __all__ = [
     "DRAWN",
@@ -158,8 +158,8 @@ class Predictor(ABC):
 
     def tally(self, vote: Vote, votes: Votes, labels: Labels, loss: Loss, rng: np.random.Generator) -> Tally:
         """Count what the vote does on the certification rows."""
-        masses = votes.masses(vote.weights)
-        return Tally(1, mistakes(masses, labels, loss)[None, :], plurality(masses))
+        answers, wrong = answers_and_mistakes(votes, vote.weights, labels, loss)
+        return Tally(1, wrong[None, :], answers)
 
     def evidence(self, vote: Vote, rows: CountedRows, delta: float) -> Evidence:
         """What a bound on the error of these rows starts from."""
@@ -169,7 +169,7 @@ class Predictor(ABC):
 
     def error_rate(self, vote: Vote, votes: Votes, labels: Labels, loss: Loss) -> float:
         """Share of errors on some rows; of the random vote, in expectation."""
-        return count_errors(votes.masses(vote.weights), labels, loss) / votes.n_rows
+        return int(np.count_nonzero(answers_and_mistakes(votes, vote.weights, labels, loss)[1])) / votes.n_rows
 
     def log_masses(self, vote: Vote, votes: Votes, rng: np.random.Generator) -> Array | None:
         """Logarithms of the class masses that answer each row, where these are drawn anew; otherwise None."""
@@ -206,12 +206,9 @@ class _Random(Predictor):
         if vote.family.exact and (loss == "half-weight" or votes.n_classes == 2):
             return Tally(0, np.zeros((0, votes.n_rows), dtype=bool), nothing)
         rounds = math.ceil(vote.family.simulated_votes(votes.n_voters) / votes.n_rows)
-        log_masses = vote.family.draw_log_masses(votes, vote.parameters, rng, rounds)
-        repeated = np.tile(labels, rounds)
-        wrong = (
-            plurality(log_masses) != repeated if loss == "plurality" else mistakes(np.exp(log_masses), repeated, loss)
-        )
-        return Tally(rounds, wrong.reshape(rounds, -1), nothing)
+        # Draws follow one another, so blocks do too.
+        wrong = [_drawn_mistakes(vote, own, labels[rows], loss, rng, rounds) for rows, own in row_blocks(votes)]
+        return Tally(rounds, np.concatenate(wrong, axis=1), nothing)
 
     def evidence(self, vote: Vote, rows: CountedRows, delta: float) -> Evidence:
         shares = None if rows.entities is None else rows.entities.shares
@@ -264,6 +261,16 @@ class _Given(_Fixed):
     who = "this model"
     how = _ONE
     short = "a model fixed beforehand"
+
+
+def _drawn_mistakes(
+    vote: Vote, votes: Votes, labels: Labels, loss: Loss, rng: np.random.Generator, rounds: int
+) -> NDArray[np.bool_]:
+    """On which rows the random vote errs, round by round."""
+    log_masses = vote.family.draw_log_masses(votes, vote.parameters, rng, rounds)
+    repeated = np.tile(labels, rounds)
+    wrong = plurality(log_masses) != repeated if loss == "plurality" else mistakes(np.exp(log_masses), repeated, loss)
+    return wrong.reshape(rounds, -1)
 
 
 def _outward(statistics: Sequence[float]) -> tuple[float, ...]:

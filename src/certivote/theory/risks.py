@@ -7,6 +7,7 @@ Risks are means over rows; with ``shares``, what each row counts for, over entit
 (:attr:`certivote.theory.entities.Entities.shares`).
 """
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
@@ -16,14 +17,17 @@ import scipy
 from numpy.typing import NDArray
 
 from certivote.maths.beta_tail import BetaTailTable
+from certivote.maths.loops import compiled_loops
+from certivote.theory.blocks import block_by_block, over_blocks
 from certivote.theory.entities import mean_of, mean_slope, spread
-from certivote.votes import LinearMap, Votes, plurality
+from certivote.votes import LinearMap, Votes, is_many, plurality, row_blocks
 
 __all__ = [
     "Curve",
     "Labels",
     "Loss",
     "SmoothRisk",
+    "answers_and_mistakes",
     "binomial",
     "count_errors",
     "dirichlet_risk",
@@ -46,6 +50,10 @@ Curve = Callable[[Array], tuple[Array, Array]]
 """A function of the wrong mass and its derivative."""
 
 
+_FEW_CLASSES = 32
+"""Classes whose masses are compared class by class."""
+
+
 def count_errors(masses: Array, labels: Labels, loss: Loss) -> int:
     """Number of examples on which a vote with these class masses errs.
 
@@ -66,6 +74,36 @@ def mistakes(masses: Array, labels: Labels, loss: Loss) -> NDArray[np.bool_]:
     return 2.0 * right <= masses.sum(axis=1)
 
 
+def answers_and_mistakes(votes: Votes, weights: Array, labels: Labels, loss: Loss) -> tuple[Labels, NDArray[np.bool_]]:
+    """What a vote with these weights answers on each example, and on which it errs, block by block.
+
+    Weights in fixed point have exact sums, so this is the same for all storages, blocks and threads.
+
+    Examples
+    --------
+    >>> from certivote.votes import build_votes
+    >>> votes = build_votes(codes=np.array([[0, 1, 1], [1, 0, 0]]), n_classes=2)
+    >>> answers, wrong = answers_and_mistakes(votes, np.array([0.5, 0.25, 0.25]), np.array([1, 1]), "plurality")
+    >>> answers.tolist(), wrong.tolist()
+    ([0, 0], [True, True])
+    """
+    answers, wrong = np.empty(len(labels), dtype=np.intp), np.empty(len(labels), dtype=bool)
+
+    loops = compiled_loops() if is_many(votes) else None
+
+    def count(block: tuple[slice, Votes]) -> None:
+        rows, own = block
+        masses = own.masses(weights)
+        if loops is None or votes.n_classes == 2:
+            answers[rows] = plurality(masses)
+        else:
+            loops.rivals(masses, np.full(len(masses), -1), answers[rows])  # of no class
+        wrong[rows] = answers[rows] != labels[rows] if loss == "plurality" else mistakes(masses, labels[rows], loss)
+
+    block_by_block(count, row_blocks(votes))
+    return answers, wrong
+
+
 def dirichlet_risk(votes: Votes, labels: Labels, loss: Loss, shares: Array | None = None) -> SmoothRisk:
     r"""Risk of a vote drawn from ``Dir(alpha)``, averaged over the draw, as a function of ``alpha``.
 
@@ -75,37 +113,59 @@ def dirichlet_risk(votes: Votes, labels: Labels, loss: Loss, shares: Array | Non
     is looked up in the same table at the same number :math:`z = (a_c - a_y)/\sqrt{a_c + a_y}` of standard deviations,
     an approximation (exact for two classes) that only steers the training.
     """
-    if loss == "half-weight" or votes.n_classes == 2:
-        return _expected_half_weight(votes.against(labels), shares)
-    return _expected_plurality(votes.by_class(), labels, shares)
+    many = is_many(votes)
+
+    def of_rows(votes: Votes, labels: Labels, shares: Array | None) -> SmoothRisk:
+        if loss == "half-weight" or votes.n_classes == 2:
+            return _expected_half_weight(votes.against(labels), shares, many)
+        return _expected_plurality(votes.by_class(), labels, shares, many)
+
+    return over_blocks(of_rows, votes, labels, shares)
 
 
-def _expected_half_weight(wrong_masses: LinearMap, shares: Array | None) -> SmoothRisk:
+def _table(total: float, wrong: Array, many: bool) -> BetaTailTable:
+    """A table for these wrong masses; where rows are ``many``, one for any, which serves all blocks."""
+    return _whole_table(total) if many else BetaTailTable(total, max(wrong.min(), 0.0), min(wrong.max(), total))
+
+
+@functools.lru_cache(maxsize=4)
+def _whole_table(total: float) -> BetaTailTable:
+    return BetaTailTable(total, 0.0, total, compiled_loops())
+
+
+def _expected_half_weight(wrong_masses: LinearMap, shares: Array | None, many: bool = False) -> SmoothRisk:
     def risk(alpha: Array) -> tuple[float, Array]:
         wrong = wrong_masses.forward(alpha)
-        table = BetaTailTable(alpha.sum(), wrong.min(), wrong.max())
-        value, slope, in_total = table(wrong)
+        value, slope, in_total = _table(float(alpha.sum()), wrong, many)(wrong)
         return mean_of(value, shares), wrong_masses.adjoint(spread(slope, shares)) + mean_slope(in_total, shares)
 
     return risk
 
 
-def _expected_plurality(class_masses: LinearMap, labels: Labels, shares: Array | None) -> SmoothRisk:
+def _expected_plurality(
+    class_masses: LinearMap, labels: Labels, shares: Array | None, many: bool = False
+) -> SmoothRisk:
     n = len(labels)
-    rows = np.arange(n)
+    loops = compiled_loops() if many else None
 
     def risk(alpha: Array) -> tuple[float, Array]:
+        rows = np.arange(n)
         masses = class_masses.forward(alpha)
-        own, rival_class = own_and_rival(masses, labels)
-        rival = masses[rows, rival_class]
         total = float(alpha.sum())
+        if loops is not None:
+            values, counted = np.empty((2, n)), np.full(n, 1.0 / n) if shares is None else shares
+            loops.plurality(labels, counted, total, *_whole_table(total).parts, masses, values)
+            return mean_of(values[0], shares), class_masses.adjoint(masses) + mean_slope(values[1], shares)
+        own, rival_class = own_and_rival(masses, labels, many)
+        rival = masses[rows, rival_class]
         pair = own + rival
-        z = np.divide(rival - own, np.sqrt(pair), out=np.zeros(n), where=pair > 0)
+        root = np.sqrt(pair)
+        z = np.divide(rival - own, root, out=np.zeros(n), where=pair > 0)
         wrong = 0.5 * (total + math.sqrt(total) * z)
-        table = BetaTailTable(total, max(wrong.min(), 0.0), min(wrong.max(), total))
-        value, slope, in_total = table(wrong)
+        value, slope, in_total = _table(total, wrong, many)(wrong)
         # dz/drival = (rival + 3 own) / (2 pair^1.5) and dz/down = -(own + 3 rival) / (2 pair^1.5).
-        steep = spread(np.divide(0.25 * math.sqrt(total) * slope, pair**1.5, out=np.zeros(n), where=pair > 0), shares)
+        cubed = pair * root if many else pair**1.5
+        steep = spread(np.divide(0.25 * math.sqrt(total) * slope, cubed, out=np.zeros(n), where=pair > 0), shares)
         gradient = np.zeros_like(masses)
         gradient[rows, rival_class] = steep * (rival + 3.0 * own)
         gradient[rows, labels] = -steep * (own + 3.0 * rival)
@@ -167,7 +227,15 @@ def drawn_risk(
     Half-weight: the mean of :math:`\sigma(c(w_i - 1/2))`. Plurality: of :math:`\sigma(c(m_{rival} - m_{own})/2)`, the
     same for two classes.
     """
-    rows = np.arange(len(labels))
+    many = is_many(votes)
+
+    def of_rows(votes: Votes, labels: Labels, shares: Array | None) -> SmoothRisk:
+        return _drawn(votes, labels, loss, slope, shares, many)
+
+    return over_blocks(of_rows, votes, labels, shares)
+
+
+def _drawn(votes: Votes, labels: Labels, loss: Loss, slope: float, shares: Array | None, many: bool) -> SmoothRisk:
     if loss == "half-weight" or votes.n_classes == 2:
         wrong_masses = votes.against(labels)
         steepest = slope / len(labels) if shares is None else slope * shares
@@ -182,8 +250,9 @@ def drawn_risk(
     half = 0.5 * slope / len(labels) if shares is None else 0.5 * slope * shares
 
     def margin(weights: Array) -> tuple[float, Array]:
+        rows = np.arange(len(labels))
         masses = class_masses.forward(weights)
-        own, rival_class = own_and_rival(masses, labels)
+        own, rival_class = own_and_rival(masses, labels, many)
         level = scipy.special.expit(0.5 * slope * (masses[rows, rival_class] - own))
         steep = half * level * (1.0 - level)
         gradient = np.zeros_like(masses)
@@ -194,10 +263,27 @@ def drawn_risk(
     return margin
 
 
-def own_and_rival(masses: Array, labels: Labels) -> tuple[Array, Labels]:
-    """Mass of the label, and the strongest other class."""
+def own_and_rival(masses: Array, labels: Labels, many: bool = False) -> tuple[Array, Labels]:
+    """Mass of the label, and the strongest other class; ``many``: compiled loops are worth it."""
     rows = np.arange(len(labels))
     own = masses[rows, labels]
+    loops = compiled_loops() if many else None
+    if loops is not None:
+        rival = np.empty(len(labels), dtype=np.intp)
+        loops.rivals(masses, labels, rival)
+        return own, rival
+    if many and masses.shape[1] <= _FEW_CLASSES:
+        return own, _rivals(masses, labels)
     others = masses.copy()
     others[rows, labels] = -1.0
     return own, np.argmax(others, axis=1)
+
+
+def _rivals(masses: Array, labels: Labels) -> Labels:
+    """The same, class by class: quicker where classes are few and their masses lie together."""
+    largest, rival = np.full(len(labels), -1.0), np.zeros(len(labels), dtype=np.intp)
+    for c, mass in enumerate(masses.T):
+        better = (mass > largest) & (labels != c)
+        np.copyto(largest, mass, where=better)
+        np.copyto(rival, c, where=better)
+    return rival

@@ -1,6 +1,7 @@
 """Votes of decision stumps, stored by the bins of the features."""
 
 from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
 import scipy
@@ -8,6 +9,8 @@ from numpy.typing import NDArray
 
 from certivote.maths.tree_digest import Piece
 from certivote.votes._base import Array, LinearMap, table_digest, table_pieces
+from certivote.votes._blocks import StackedMap, is_many, row_blocks
+from certivote.votes._lookups import histograms, look_up
 
 __all__ = ["BinnedVotes"]
 
@@ -25,6 +28,8 @@ class BinnedVotes:
     n_thresholds : int
         Thresholds per feature. Voter ``(f, t, 0)`` gives class 1 above threshold ``t`` and class 0 elsewhere, voter
         ``(f, t, 1)`` the opposite; voters are numbered in that order, the last index running fastest.
+    is_block : bool, default=False
+        Whether these are some rows of many: then entries are looked up by the bins themselves, without a matrix.
 
     Examples
     --------
@@ -37,8 +42,8 @@ class BinnedVotes:
 
     n_classes = 2
 
-    def __init__(self, bins: NDArray[np.integer], n_thresholds: int):
-        self._bins = bins
+    def __init__(self, bins: NDArray[np.integer], n_thresholds: int, is_block: bool = False):
+        self._bins, self._is_block = bins, is_block
         self.n_rows, n_features = bins.shape
         self._shape = (n_features, n_thresholds, 2)
         self.n_voters = n_features * n_thresholds * 2
@@ -48,6 +53,14 @@ class BinnedVotes:
         if len({part._shape[1] for part in parts}) != 1:
             return None
         return cls(np.concatenate([part._bins for part in parts], axis=1), parts[0]._shape[1])
+
+    @classmethod
+    def stack(cls, parts: "Sequence[BinnedVotes]") -> "BinnedVotes":
+        return cls(np.ascontiguousarray(np.concatenate([part._bins for part in parts])), parts[0]._shape[1])
+
+    @property
+    def width(self) -> int:
+        return self._shape[0]
 
     def masses(self, weights: Array) -> Array:
         return self.by_class().forward(weights)
@@ -60,13 +73,24 @@ class BinnedVotes:
         return np.stack([weights.sum(axis=1) - one, one], axis=1)
 
     def by_class(self) -> LinearMap:
-        return _BinnedMasses(self._bins, self._shape)
+        if is_many(self) and not self._is_block:
+            return StackedMap([(rows, block.by_class()) for rows, block in row_blocks(self)])
+        return self._masses()
 
     def against(self, labels: NDArray[np.intp]) -> LinearMap:
-        return _BinnedWrong(_BinnedMasses(self._bins, self._shape), labels)
+        if is_many(self) and not self._is_block:
+            return StackedMap([(rows, block.against(labels[rows])) for rows, block in row_blocks(self)])
+        return _BinnedWrong(self._masses(), labels)
+
+    def _masses(self) -> "_BinnedMasses":
+        entries = _AllEntries if self._is_block else _UnusualEntries
+        return _BinnedMasses(entries(self._bins, self._shape[1] + 1), self._shape)
 
     def take(self, rows: NDArray[np.intp]) -> "BinnedVotes":
         return BinnedVotes(self._bins[rows], self._shape[1])
+
+    def block(self, rows: slice) -> "BinnedVotes":
+        return BinnedVotes(self._bins[rows], self._shape[1], is_block=True)
 
     def digest(self, plain: bool = False) -> str:
         return table_digest(self._bins, self._shape[1], plain)
@@ -75,13 +99,34 @@ class BinnedVotes:
         return table_pieces(self._bins, self._shape[1], first)
 
 
-class _BinnedMasses:
-    """Weights to the masses of both classes, by tables over the bins."""
+class _Entries(Protocol):
+    """Tables over the bins of each feature to sums of their entries at each example, and the transpose."""
 
-    def __init__(self, bins: NDArray[np.integer], shape: tuple[int, int, int]):
-        self._voters = shape
+    def sums(self, table: Array) -> Array:
+        """Of each example, the sum of its entries."""
+
+    def histogram(self, gradient: Array) -> Array:
+        """Of each bin of each feature, the sum of the gradient over its examples."""
+
+
+class _AllEntries:
+    """Entries that are looked up by the bins."""
+
+    def __init__(self, bins: NDArray[np.integer], n_bins: int):
+        self._bins, self._n_bins = bins, n_bins
+
+    def sums(self, table: Array) -> Array:
+        return look_up(self._bins, table)
+
+    def histogram(self, gradient: Array) -> Array:
+        return histograms(self._bins, gradient, self._n_bins)
+
+
+class _UnusualEntries:
+    """A sparse matrix of the entries that are not in the usual bin of their feature."""
+
+    def __init__(self, bins: NDArray[np.integer], n_bins: int):
         n_rows, n_features = bins.shape
-        n_bins = shape[1] + 1
         counts = np.stack([np.bincount(bins[:, f], minlength=n_bins) for f in range(n_features)])
         self._usual = counts.argmax(axis=1)
         rows, features = np.nonzero(bins != self._usual)
@@ -91,6 +136,22 @@ class _BinnedMasses:
             (np.ones(len(rows)), columns, pointers), shape=(n_rows, n_features * n_bins)
         )
         self._transpose = self._unusual.T
+
+    def sums(self, table: Array) -> Array:
+        usual = table[np.arange(len(table)), self._usual]
+        return self._unusual @ (table - usual[:, None]).ravel() + usual.sum()
+
+    def histogram(self, gradient: Array) -> Array:
+        histogram: Array = (self._transpose @ gradient).reshape(len(self._usual), -1)
+        histogram[np.arange(len(histogram)), self._usual] += gradient.sum() - histogram.sum(axis=1)
+        return histogram
+
+
+class _BinnedMasses:
+    """Weights to the masses of both classes, by tables over the bins."""
+
+    def __init__(self, entries: _Entries, shape: tuple[int, int, int]):
+        self._entries, self._voters = entries, shape
 
     def _tables(self, weights: Array) -> Array:
         """Weight behind class 1 in each bin of each feature."""
@@ -102,14 +163,11 @@ class _BinnedMasses:
 
     def for_one(self, weights: Array) -> Array:
         """Weight behind class 1 at each example."""
-        table = self._tables(weights)
-        usual = table[np.arange(len(table)), self._usual]
-        return self._unusual @ (table - usual[:, None]).ravel() + usual.sum()
+        return self._entries.sums(self._tables(weights))
 
     def pull_one(self, gradient: Array) -> Array:
         """Transpose of :meth:`for_one`."""
-        histogram = (self._transpose @ gradient).reshape(self._voters[0], -1)
-        histogram[np.arange(len(histogram)), self._usual] += gradient.sum() - histogram.sum(axis=1)
+        histogram = self._entries.histogram(gradient)
         below = np.cumsum(histogram, axis=1)[:, :-1]
         above = np.cumsum(histogram[:, ::-1], axis=1)[:, ::-1][:, 1:]
         return np.stack([above, below], axis=-1).ravel()
@@ -120,6 +178,11 @@ class _BinnedMasses:
 
     def adjoint(self, gradient: Array) -> Array:
         return gradient[:, 0].sum() + self.pull_one(gradient[:, 1] - gradient[:, 0])
+
+    def column(self, voter: int) -> Array:
+        weights = np.zeros(int(np.prod(self._voters)))
+        weights[voter] = 1.0
+        return self.forward(weights)
 
 
 class _BinnedWrong:
@@ -135,3 +198,8 @@ class _BinnedWrong:
     def adjoint(self, gradient: Array) -> Array:
         signed = np.where(self._positive, -gradient, gradient)
         return gradient[self._positive].sum() + self._masses.pull_one(signed)
+
+    def column(self, voter: int) -> Array:
+        # The masses of both classes are 0 and 1.
+        masses = self._masses.column(voter)
+        return np.where(self._positive, masses[:, 0], masses[:, 1])

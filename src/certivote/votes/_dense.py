@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from certivote.maths.tree_digest import Piece
 from certivote.votes._base import Array, LinearMap, MatrixMap, table_digest, table_pieces
+from certivote.votes._blocks import StackedMap, is_many, row_blocks
+from certivote.votes._lookups import bit_map, class_map, class_masses
 
 __all__ = ["DenseVotes", "code_type"]
 
@@ -36,6 +38,8 @@ class DenseVotes:
     codes : array of shape (n_rows, n_voters) of integers
         Class of each vote, from 0 to ``n_classes - 1``.
     n_classes : int
+    is_block : bool, default=False
+        Whether these are some rows of many: then maps are made of bits and bytes, not of floats.
 
     Examples
     --------
@@ -46,16 +50,29 @@ class DenseVotes:
     [[0.75, 0.25, 0.0], [0.0, 0.5, 0.5]]
     """
 
-    def __init__(self, codes: NDArray[np.integer], n_classes: int):
+    def __init__(self, codes: NDArray[np.integer], n_classes: int, is_block: bool = False):
         self._codes = codes.astype(code_type(n_classes), copy=False)
         self.n_rows, self.n_voters = codes.shape
-        self.n_classes = n_classes
+        self.n_classes, self._is_block = n_classes, is_block
 
     @classmethod
     def join(cls, parts: "Sequence[DenseVotes]") -> "DenseVotes":
         return cls(np.concatenate([part._codes for part in parts], axis=1), parts[0].n_classes)
 
+    @classmethod
+    def stack(cls, parts: "Sequence[DenseVotes]") -> "DenseVotes":
+        # In one order, however each part was filled: what is computed of them is the same to the last bit.
+        return cls(np.asfortranarray(np.concatenate([part._codes for part in parts])), parts[0].n_classes)
+
+    @property
+    def width(self) -> int:
+        return self.n_voters
+
     def masses(self, weights: Array) -> Array:
+        if self._is_block:
+            return class_masses(self._codes, self.n_classes, weights)
+        if is_many(self):
+            return np.concatenate([block.masses(weights) for _, block in row_blocks(self)])
         out = np.empty((self.n_rows, self.n_classes))
         step = max(_CELLS // self.n_voters, 1)
         for start in range(0, self.n_rows, step):
@@ -70,6 +87,10 @@ class DenseVotes:
         return total.reshape(self.n_rows, self.n_classes)
 
     def by_class(self) -> LinearMap:
+        if self._is_block:
+            return class_map(self._codes, self.n_classes)
+        if is_many(self):
+            return StackedMap([(rows, block.by_class()) for rows, block in row_blocks(self)])
         # Column j holds a one at (i, vote of j on i): no sorting is needed to lay it out by columns.
         index_type = np.int64 if self.n_rows * self.n_classes >= 2**31 else np.int32
         indices = (self._first_cells()[:, None] + self._codes).astype(index_type).ravel(order="F")
@@ -81,10 +102,18 @@ class DenseVotes:
         return MatrixMap(matrix, shape)
 
     def against(self, labels: NDArray[np.intp]) -> LinearMap:
+        if self._is_block:
+            # Of one type, so that whole vectors of bytes are compared; labels are codes of the same classes.
+            return bit_map(self._codes != labels.astype(self._codes.dtype)[:, None])
+        if is_many(self):
+            return StackedMap([(rows, block.against(labels[rows])) for rows, block in row_blocks(self)])
         return MatrixMap((self._codes != labels[:, None]).astype(float), (self.n_rows,))
 
     def take(self, rows: NDArray[np.intp]) -> "DenseVotes":
         return DenseVotes(self._codes[rows], self.n_classes)
+
+    def block(self, rows: slice) -> "DenseVotes":
+        return DenseVotes(self._codes[rows], self.n_classes, is_block=True)
 
     def digest(self, plain: bool = False) -> str:
         return table_digest(self._codes, self.n_classes, plain)

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,15 @@ class JoinedVotes:
         self.n_rows, self.n_classes = parts[0].n_rows, parts[0].n_classes
         self.n_voters = sum(part.n_voters for part in parts)
 
+    @classmethod
+    def stack(cls, parts: "Sequence[JoinedVotes]") -> "JoinedVotes":
+        columns: Any = zip(*(part._parts for part in parts), strict=True)
+        return cls([own[0].stack(own) for own in columns])
+
+    @property
+    def width(self) -> int:
+        return sum(part.width for part in self._parts)
+
     def masses(self, weights: Array) -> Array:
         pieces = zip(self._parts, np.split(weights, self._cuts), strict=True)
         return np.sum([part.masses(own) for part, own in pieces], axis=0)
@@ -43,6 +53,9 @@ class JoinedVotes:
 
     def take(self, rows: NDArray[np.intp]) -> "JoinedVotes":
         return JoinedVotes([part.take(rows) for part in self._parts])
+
+    def block(self, rows: slice) -> "JoinedVotes":
+        return JoinedVotes([part.block(rows) for part in self._parts])
 
     def digest(self, plain: bool = False) -> str:
         digests = [part.digest(plain) for part in self._parts]
@@ -64,3 +77,7 @@ class _Sum:
 
     def adjoint(self, gradient: Array) -> Array:
         return np.concatenate([one.adjoint(gradient) for one in self._maps])
+
+    def column(self, voter: int) -> Array:
+        part = int(np.searchsorted(self._cuts, voter, side="right"))
+        return self._maps[part].column(voter - (int(self._cuts[part - 1]) if part else 0))

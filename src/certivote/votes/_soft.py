@@ -36,6 +36,14 @@ class SoftVotes:
     def join(cls, parts: "Sequence[SoftVotes]") -> "SoftVotes":
         return cls(np.concatenate([part._fractions for part in parts], axis=1))
 
+    @classmethod
+    def stack(cls, parts: "Sequence[SoftVotes]") -> "SoftVotes":
+        return cls(np.ascontiguousarray(np.concatenate([part._fractions for part in parts])))
+
+    @property
+    def width(self) -> int:
+        return self.n_voters * self.n_classes
+
     def masses(self, weights: Array) -> Array:
         # Without terms that are 0, so that rounding is the same whether voters without weight are there or not.
         some = np.flatnonzero(weights)
@@ -53,6 +61,9 @@ class SoftVotes:
         return MatrixMap(1.0 - self._fractions[np.arange(self.n_rows), :, labels], (self.n_rows,))
 
     def take(self, rows: NDArray[np.intp]) -> "SoftVotes":
+        return SoftVotes(self._fractions[rows])
+
+    def block(self, rows: slice) -> "SoftVotes":
         return SoftVotes(self._fractions[rows])
 
     def digest(self, plain: bool = False) -> str:

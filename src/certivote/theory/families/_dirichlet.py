@@ -8,6 +8,7 @@ import numpy as np
 
 from certivote.maths import dirichlet
 from certivote.maths.beta_tail import half_tail
+from certivote.theory.blocks import over_blocks
 from certivote.theory.entities import mean_of
 from certivote.theory.families._base import Array, Draw, Family, Starts
 from certivote.theory.risks import Labels, Loss, SmoothRisk, dirichlet_risk
@@ -65,8 +66,16 @@ class Dirichlet(Family):
     def exact_risk(self, votes: Votes, labels: Labels, parameters: Array, shares: Array | None = None) -> float:
         """The mean of ``I_{1/2}(A - b_i, b_i)``, ``b_i`` the sum of the parameters of the voters wrong at ``i``."""
         total = math.fsum(parameters)
-        wrong = np.clip(votes.against(labels).forward(parameters), 0.0, total)
-        return min(mean_of(half_tail(wrong, total), shares) * (1 + 1e-12) + 1e-12, 1.0)
+
+        def of_rows(votes: Votes, labels: Labels, shares: Array | None) -> SmoothRisk:
+            def risk(parameters: Array) -> tuple[float, Array]:
+                wrong = np.clip(votes.against(labels).forward(parameters), 0.0, total)
+                return mean_of(half_tail(wrong, total), shares), np.empty(0)
+
+            return risk
+
+        value, _ = over_blocks(of_rows, votes, labels, shares)(parameters)
+        return min(value * (1 + 1e-12) + 1e-12, 1.0)
 
     def draw(self, parameters: Array, rng: np.random.Generator) -> Draw:
         log_weights, *noise = dirichlet.draw(parameters, rng)

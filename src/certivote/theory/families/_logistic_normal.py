@@ -7,11 +7,12 @@ import numpy as np
 import scipy
 
 from certivote.maths import gaussian
+from certivote.theory.blocks import over_blocks
 from certivote.theory.entities import mean_of, mean_slope, spread
 from certivote.theory.families._base import Array, Draw, Family, Starts
 from certivote.theory.families._dirichlet import LOG_LIMIT, dirichlet_starts
 from certivote.theory.risks import Labels, Loss, SmoothRisk, own_and_rival
-from certivote.votes import LinearMap, Votes
+from certivote.votes import LinearMap, Votes, is_many
 
 __all__ = ["LogisticNormal"]
 
@@ -97,9 +98,14 @@ class LogisticNormal(Family):
 
     def expected_risk(self, votes: Votes, labels: Labels, loss: Loss, shares: Array | None = None) -> SmoothRisk:
         """The label's weight against its strongest rival's, or all others', each taken for log-normal."""
-        if loss == "half-weight" or votes.n_classes == 2:
-            return _half_weight(votes.against(labels), shares)
-        return _plurality(votes.by_class(), labels, shares)
+        many = is_many(votes)
+
+        def of_rows(votes: Votes, labels: Labels, shares: Array | None) -> SmoothRisk:
+            if loss == "half-weight" or votes.n_classes == 2:
+                return _half_weight(votes.against(labels), shares)
+            return _plurality(votes.by_class(), labels, shares, many)
+
+        return over_blocks(of_rows, votes, labels, shares)
 
     def draw(self, parameters: Array, rng: np.random.Generator) -> Draw:
         point, normals = gaussian.draw(parameters, rng)
@@ -151,13 +157,12 @@ def _half_weight(wrong_masses: LinearMap, shares: Array | None) -> SmoothRisk:
     return risk
 
 
-def _plurality(class_masses: LinearMap, labels: Labels, shares: Array | None) -> SmoothRisk:
-    rows = np.arange(len(labels))
-
+def _plurality(class_masses: LinearMap, labels: Labels, shares: Array | None, many: bool) -> SmoothRisk:
     def risk(parameters: Array) -> tuple[float, Array]:
+        rows = np.arange(len(labels))
         moments = gaussian.lognormal_moments(parameters)[:2]
         mean, var = (np.maximum(class_masses.forward(moment), 0.0) for moment in moments)
-        own, rival = own_and_rival(mean, labels)
+        own, rival = own_and_rival(mean, labels, many)
         value, *slopes = gaussian.rival_probability(own, var[rows, labels], mean[rows, rival], var[rows, rival])
         in_moments = []
         for of_own, of_rival in zip(slopes[:2], slopes[2:], strict=True):
