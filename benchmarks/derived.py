@@ -14,7 +14,10 @@ COMMANDS = (
     ("benchmarks/tightness.py", "--keel", "--tables"),
     ("benchmarks/auto.py", "--tables"),
     ("benchmarks/entities.py", "--tables"),
+    ("benchmarks/monitoring.py", "--tables"),
     ("benchmarks/abstention.py", "--tables"),
+    ("benchmarks/streams.py", "--tables"),
+    ("benchmarks/scale.py", "--tables"),
     ("tests/validity/run.py", "--page-only"),
     ("tests/compat/all_pairs.py", "--table"),
 )

@@ -35,10 +35,13 @@ REFERENCE = (
     "certivote.maths.binomial",
     "certivote.maths.categorical",
     "certivote.maths.dirichlet",
+    "certivote.maths.evidence",
     "certivote.maths.gaussian",
     "certivote.maths.occam",
+    "certivote.maths.rank_bets",
     "certivote.maths.rounding",
     "certivote.maths.shift",
+    "certivote.maths.tree_digest",
     "certivote.votes",
     "certivote.voters",
     "certivote.voters.text_columns",
@@ -58,7 +61,9 @@ REFERENCE = (
     "certivote.pipeline",
     "certivote.verify",
     "certivote.io",
+    "certivote.monitor",
     "certivote.present",
+    "certivote.dask",
     "certivote.datasets",
     "certivote.experiments",
 )
@@ -132,6 +137,7 @@ def folder(tmp_path, monkeypatch):
     mpl.use("Agg")
     patients(200, 0).to_csv("patients.csv", index=False)
     patients(50, 1).drop(columns="outcome").to_csv("new.csv", index=False)
+    patients(120, 4).to_csv("outcomes.csv", index=False)
     visits = patients(200, 2)
     visits["patient_id"] = visits["patient_id"].str[:-1]  # those of ten patients become visits of one
     visits.to_csv("visits.csv", index=False)
@@ -181,6 +187,7 @@ def test_every_public_module_is_in_the_reference():
     public = {".".join(["certivote", *parts]).removesuffix(".__init__") for parts in names if not is_private(parts)}
     # Rooms whose names are in their modules, and what the first section of the page has.
     elsewhere = {"certivote.maths", "certivote.theory", "certivote.estimator", "certivote.present.report"}
+    elsewhere |= {"certivote.present.monitor", "certivote.present.page"}
     assert public - elsewhere - {"certivote.cli"} == set(REFERENCE)
 
 
@@ -229,7 +236,7 @@ def test_pictures_can_be_drawn_again(monkeypatch, tmp_path):
 
 def test_most_blocks_are_run():
     skipped = [found for page in PAGES for found in BLOCK.findall(page.read_text(encoding="utf-8")) if found[0]]
-    assert len(skipped) <= 1
+    assert len(skipped) <= 5  # what takes a cluster, and one more
     assert sum(len(blocks(page, "python")) for page in PAGES) > 15
     assert sum(len(commands(page)) for page in PAGES) > 10
 

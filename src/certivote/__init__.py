@@ -14,16 +14,34 @@ from certivote.verify import verify  # at once: this is the function, whoever im
 if TYPE_CHECKING:
     from certivote import voters
     from certivote.estimator import CertifiedVoteClassifier, load
-    from certivote.pipeline import certify, certify_predictions, compare
-    from certivote.present import plot_certificate, plot_comparison, plot_decisions, plot_weights
+    from certivote.monitor import DriftMonitor, Monitor, recertify
+    from certivote.pipeline import (
+        PredictionCounts,
+        certify,
+        certify_counts,
+        certify_predictions,
+        compare,
+        count_predictions,
+        merge_counts,
+    )
+    from certivote.present import plot_certificate, plot_comparison, plot_decisions, plot_monitor, plot_weights
 else:
     __getattr__, __dir__ = late_names(
         __name__,
         {
             "estimator": ["CertifiedVoteClassifier", "load"],
             "io": [],
-            "pipeline": ["certify", "certify_predictions", "compare"],
-            "present": ["plot_certificate", "plot_comparison", "plot_decisions", "plot_weights"],
+            "monitor": ["DriftMonitor", "Monitor", "recertify"],
+            "pipeline": [
+                "PredictionCounts",
+                "certify",
+                "certify_counts",
+                "certify_predictions",
+                "compare",
+                "count_predictions",
+                "merge_counts",
+            ],
+            "present": ["plot_certificate", "plot_comparison", "plot_decisions", "plot_monitor", "plot_weights"],
             "promises": [],
             "voters": [],
         },
@@ -32,15 +50,23 @@ else:
 __all__ = [
     "Certificate",
     "CertifiedVoteClassifier",
+    "DriftMonitor",
+    "Monitor",
+    "PredictionCounts",
     "__version__",
     "certify",
+    "certify_counts",
     "certify_predictions",
     "compare",
+    "count_predictions",
     "load",
+    "merge_counts",
     "plot_certificate",
     "plot_comparison",
     "plot_decisions",
+    "plot_monitor",
     "plot_weights",
+    "recertify",
     "verify",
     "voters",
 ]

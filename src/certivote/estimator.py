@@ -16,7 +16,6 @@ from certivote.pipeline import (
     PARAMETER_CONSTRAINTS,
     DecisiveVoters,
     Outcome,
-    PartRows,
     Plan,
     check_labelled,
     check_rows,
@@ -248,7 +247,8 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, BaseE
         self.hyper_posterior_ = part.vote.parameters if plan.method.predictor.is_random else None
         self.kept_voters_ = np.arange(len(self.weights_))
         self.parts_ = tuple(part.rows for part in outcome.parts)
-        self._prediction_seed, self._probe, self._decisive = outcome.prediction_seed, part.probe, DecisiveVoters()
+        self._prediction_seed, self._decisive = outcome.prediction_seed, DecisiveVoters()
+        self._probe, self.reference_ = part.probe, part.reference
         return self
 
     def save(self, path: str | os.PathLike[str], slim: bool = False) -> None:
@@ -289,11 +289,12 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, BaseE
                 weights=weights,
                 hyper_posterior=self.hyper_posterior_,
                 kept=kept,
-                parts=tuple((part.train, part.certify) for part in self.parts_),
+                parts=self.parts_,
                 n_features=self.n_features_in_,
                 feature_names=getattr(self, "feature_names_in_", None),
                 prediction_seed=self._prediction_seed,
                 probe=self._probe,
+                reference=self.reference_,
             ),
         )
 
@@ -387,13 +388,12 @@ def load(path: str | os.PathLike[str], trusted: Sequence[str] = ()) -> Certified
         _ = voters.input_checks, voters.multi_class  # which are asked for before every prediction
     except Exception as error:  # whatever parameters from a file make their readers say
         raise ModelFileError(f"{path} has parameters that no model has: {error!s:.500}") from error
-    clf.certificate_, clf.classes_ = model.certificate, model.classes
-    clf.voter_set_, clf.voters_ = model.voter_set, model.voters
+    clf.certificate_, clf.voter_set_, clf.voters_ = model.certificate, model.voter_set, model.voters
     clf.weights_, clf.hyper_posterior_, clf.kept_voters_ = model.weights, model.hyper_posterior, model.kept
-    clf.parts_ = tuple(PartRows(train, certify) for train, certify in model.parts)
+    clf.parts_ = model.parts
     clf.part_ = clf.parts_[model.certificate.deployed]
-    clf.n_features_in_, clf._prediction_seed = model.n_features, model.prediction_seed
-    clf._probe, clf._decisive = model.probe, DecisiveVoters()
+    clf.classes_, clf.n_features_in_, clf._prediction_seed = model.classes, model.n_features, model.prediction_seed
+    clf._probe, clf._decisive, clf.reference_ = model.probe, DecisiveVoters(), model.reference
     if model.feature_names is not None:
         clf.feature_names_in_ = model.feature_names
     return clf

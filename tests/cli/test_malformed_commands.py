@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 from thorough import ALL
 from typer.testing import CliRunner
 
-from certivote import CertifiedVoteClassifier
+from certivote import CertifiedVoteClassifier, certify_predictions
 from certivote.cli import app
 from certivote.io import TableError, read_table
 
@@ -28,7 +28,7 @@ def run(*arguments):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    assert result.exit_code in (0, 1, 2), (arguments, result.output, result.exception)
+    assert result.exit_code in (0, 1, 2, 3), (arguments, result.output, result.exception)
     assert result.exception is None or isinstance(result.exception, SystemExit), (arguments, repr(result.exception))
     assert "Traceback" not in result.output
     assert len(caught) <= 5, [str(warning.message) for warning in caught]
@@ -93,7 +93,9 @@ OPTIONS = {
     "certify": [*TABLE, *COLUMNS, "--model", "--delta", "--seed", "--out", "--report"],
     "compare": [*SHARED, *TABLE, "--group", "--time"],
     "predict": [*TABLE, "--out", "-o", "--trust"],
-    "verify": [*TABLE, *COLUMNS, "--model", "--data", "--trust"],
+    "monitor": [*TABLE, *COLUMNS[:-2], "--id", "--alpha", "--watch", "--report", "--metrics", "--title", "--trust"],
+    "recertify": [*TABLE, *COLUMNS[:-1], "--monitor", "--delta", "--seed", "--out", "--report"],
+    "verify": [*TABLE, *COLUMNS, "--earlier", "--model", "--data", "--trust"],
     "report": [*TABLE, *COLUMNS[:-1], "--out", "--data", "--title", "--trust"],
     "bound": ["--errors", "--n", "--rate", "--delta", "--penalty", "--renyi-order", "--target"],
 }
@@ -102,6 +104,8 @@ BASE = {
     "certify": ["predictions.csv", "--truth", "outcome", "--predicted", "label"],
     "compare": ["iris.csv", "--target", "species", "--method", "holdout", "--voters", "stumps"],
     "predict": ["iris.certivote", "iris.csv"],
+    "monitor": ["iris.certivote", "iris.csv", "--state", "state.json"],
+    "recertify": ["iris.certivote", "iris.csv", "--truth", "species", "--out", "again.json"],
     "verify": ["certificate.json"],
     "report": ["certificate.json", "-o", "page.html"],
     "bound": ["--errors", "3", "--n", "90"],
@@ -122,7 +126,7 @@ def test_options_of_all_kinds(verb, folder, data, monkeypatch):
     run(verb, *given)
     for path in folder.iterdir():
         if path.is_file() and path.name not in before:
-            assert path.stat().st_size > 0
+            assert path.stat().st_size > 0 or path.suffix == ".lock"
             path.unlink()
 
 
@@ -194,6 +198,28 @@ def test_tables_to_predict(folder, tmp_path_factory, content):
     result = run("predict", folder / "iris.certivote", path, "-o", out)
     assert out.exists() == (result.exit_code == 0)
     out.unlink(missing_ok=True)
+
+
+@COMMANDS
+@given(content=tables, options=st.sampled_from([[], ["--id", "a"], ["--predicted", "b"]]))
+def test_tables_to_monitor(folder, tmp_path_factory, content, options):
+    path, state = (tmp_path_factory.getbasetemp() / name for name in ("told.csv", "state.json"))
+    path.write_bytes(content)
+    for verb in (["--truth", "y", *options], options[:1] and ["--id", "a"]):
+        state.unlink(missing_ok=True)
+        result = run("monitor", folder / "iris.certivote", path, *verb, "--state", state)
+        assert state.exists() == (result.exit_code in (0, 3))
+
+
+@COMMANDS
+@given(content=tables)
+def test_tables_to_count_answers_of(tmp_path_factory, content):
+    path, state, certificate = (tmp_path_factory.getbasetemp() / name for name in ("told.csv", "s.json", "two.json"))
+    path.write_bytes(content)
+    certificate.write_text(certify_predictions([1, 2] * 50, [1, 2] * 50).to_json(), encoding="utf-8")
+    state.unlink(missing_ok=True)
+    result = run("monitor", certificate, path, "--truth", "y", "--predicted", "b", "--state", state)
+    assert state.exists() == (result.exit_code in (0, 3))
 
 
 @cache

@@ -256,7 +256,7 @@ def test_remarks_decide_nothing(monkeypatch):
     X = np.column_stack([X, y])
     clf = CertifiedVoteClassifier("dis-b", "forest", random_state=0)
     with_them = clf.fit(X, y).certificate_
-    monkeypatch.setattr("certivote.pipeline._prepare.column_remarks", lambda *_: ())
+    monkeypatch.setattr("certivote.pipeline._train.column_remarks", lambda *_: ())
     without = clf.fit(X, y).certificate_
     assert with_them.remarks
     assert (with_them.parts, with_them.by_class) == (without.parts, without.by_class)

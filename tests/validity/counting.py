@@ -1,6 +1,7 @@
 """Count what is missing, and confirm what other code has counted by repeating a part of it."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 import joblib
 from digest import source_digest
@@ -12,6 +13,8 @@ Todo = list[tuple[int, int]]
 """Numbers of case and chunk."""
 Progress = Iterator[tuple[int, int]]
 """After each chunk, how many are done of how many."""
+_FEW = 0.05
+"""Share of the cases that may differ from what is recorded and be counted anew by themselves."""
 
 
 def missing(cases: Sequence[Case], scale: float, counts: Counts) -> Todo:
@@ -47,12 +50,27 @@ def run_study(
         yield done, len(todo)
 
 
-class DifferentCountsError(Exception):
-    """A repeated chunk has other counts than the recorded ones."""
+@dataclass(frozen=True)
+class Difference:
+    """A repeated chunk of a row that has other counts than the recorded ones."""
 
-    def __init__(self, row: Row, chunk: int, recorded: Count, found: Count):
-        what = f"{row.method}, {row.setting}, {row.world}, n = {row.n} ({row.part}), part {chunk + 1} of {CHUNKS}"
-        super().__init__(f"{what}: recorded were {_words(recorded)}; this code gives {_words(found)}.")
+    row: Row
+    chunk: int
+    recorded: Count
+    found: Count
+
+    def __str__(self) -> str:
+        row = self.row
+        what = f"{row.method}, {row.setting}, {row.world}, n = {row.n} ({row.part}), part {self.chunk + 1} of {CHUNKS}"
+        return f"{what}: recorded were {_words(self.recorded)}; this code gives {_words(self.found)}."
+
+
+class DifferentCountsError(Exception):
+    """More cases than a few have other counts than the recorded ones."""
+
+    def __init__(self, differences: Sequence[Difference], cases: int, of: int):
+        self.differences = differences
+        super().__init__(f"{cases} of {of} repeated cases differ. {' '.join(map(str, differences))}")
 
 
 def _words(count: Count) -> str:
@@ -72,34 +90,59 @@ def to_repeat(cases: Sequence[Case], recorded: Records) -> Todo:
     return todo
 
 
-def confirm(cases: Sequence[Case], store: CountStore, jobs: int = 1, rebuild: Plan | None = None) -> Progress:
-    """Repeat one chunk of each case with this code: if all are as recorded, the other counts stand for it as well.
+def confirm(
+    cases: Sequence[Case],
+    store: CountStore,
+    jobs: int = 1,
+    rebuild: Plan | None = None,
+    tell: Callable[[Difference], object] = lambda difference: None,
+) -> Progress:
+    """Repeat one chunk of each case with this code: the other chunks of those that are as recorded stand for it too.
 
     What is repeated is recorded behind the counts of the other code as it finishes, so that an interrupted confirmation
     goes on. In the end it takes the place of what it repeats, at the end of the file: the next confirmation repeats
-    another chunk.
+    another chunk. Of a case that differs, even in the last digit of one of its rows, nothing but the repeated chunk is
+    kept: the code, the libraries or the processor make other numbers of it now, so all of it is counted anew.
 
     Raises
     ------
     DifferentCountsError
-        A row has other counts than recorded. What was repeated until then is still in the file.
+        So many cases differ that nothing that was recorded can stand. What was repeated until then is still in the
+        file.
     """
     source, recorded = source_digest(), store.read()
     repeated, todo = store.of(source), to_repeat(cases, recorded)
     store.keep(recorded, repeated)  # and nothing of third code
-    _compare(recorded.counts, repeated.counts)
     left = [(n, chunk) for n, chunk in todo if any((row, chunk) not in repeated.counts for row in cases[n].rows)]
+    differences = _differences(recorded.counts, repeated.counts)
+    different = _check(cases, differences, len(todo))
     for done, (chunk, counts) in enumerate(_results(cases, left, jobs, rebuild), 1 + len(todo) - len(left)):
         store.append(source, chunk, counts)
-        _compare(recorded.counts, {(row, chunk): count for row, count in counts})
+        differences += _differences(recorded.counts, {(row, chunk): count for row, count in counts})
+        different = _check(cases, differences, len(todo))
         yield done, len(todo)
-    _carry_over(recorded, store, source, {row for number, _ in todo for row in cases[number].rows})
+    for difference in differences:
+        tell(difference)
+    stand = {row for number, _ in todo if number not in different for row in cases[number].rows}
+    _carry_over(recorded, store, source, stand)
 
 
-def _compare(recorded: Counts, repeated: Counts) -> None:
-    for (row, chunk), found in repeated.items():
-        if as_recorded(found)[:-1] != as_recorded(recorded[row, chunk])[:-1]:  # all but the seconds
-            raise DifferentCountsError(row, chunk, recorded[row, chunk], found)
+def _check(cases: Sequence[Case], differences: Sequence[Difference], repeated: int) -> set[int]:
+    """The numbers of the cases that differ, if they are few."""
+    rows = {difference.row for difference in differences}
+    different = {number for number, case in enumerate(cases) if not rows.isdisjoint(case.rows)}
+    if len(different) > max(_FEW * repeated, 1):
+        raise DifferentCountsError(differences, len(different), repeated)
+    return different
+
+
+def _differences(recorded: Counts, repeated: Counts) -> list[Difference]:
+    return [
+        Difference(row, chunk, recorded[row, chunk], found)
+        for (row, chunk), found in repeated.items()
+        if (row, chunk) in recorded
+        and as_recorded(found)[:-1] != as_recorded(recorded[row, chunk])[:-1]  # all but the seconds
+    ]
 
 
 def _carry_over(recorded: Records, store: CountStore, source: str, rows: set[Row]) -> None:

@@ -167,7 +167,8 @@ def carried_over(source: str, counted_by: Mapping[str, int]) -> list[str]:
     return [
         f"Of the {runs:,} runs, {runs - sum(others.values()):,} were counted by exactly this code; the others by code "
         f"before it, {names}. This code gives the same results as recorded, digit for digit, on the part that was "
-        "repeated: at least a tenth of every row, another one at each change of the code."
+        "repeated: at least a tenth of every row, another one at each change of the code. Rows of which the repeated "
+        "part differed, if only in the last digit, were counted anew."
     ]
 
 

@@ -1,8 +1,9 @@
 """Run the study of validity: simulate, count, write the page and the figure, and fail if a promise is not kept.
 
 What is finished is kept in a CSV file and not repeated as long as the code is the same: an interrupted run goes on
-where it stopped. When the code has changed, a tenth of every case is repeated. If all of it is as recorded, digit for
-digit, the other counts stand for the new code as well; if not, all is counted anew.
+where it stopped. When the code has changed, a tenth of every case is repeated. Where it is as recorded, digit for
+digit, the other counts of the case stand for the new code as well. Where not, the case is counted anew, and if that is
+so of more than a few cases, all of them are.
 """
 
 import sys
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from counting import DifferentCountsError, Progress, confirm, forecast, missing, run_study, to_repeat
+from counting import Difference, DifferentCountsError, Progress, confirm, forecast, missing, run_study, to_repeat
 from digest import source_digest
 from figure import write_figure
 from page import complaints, write_page
@@ -84,13 +85,17 @@ def confirm_counts(cases: Sequence[Case], store: CountStore, jobs: int) -> None:
     seconds = forecast(cases, todo, recorded.counts)
     typer.echo(f"The counts are of other code ({recorded.source}) than this ({source_digest()}).")
     typer.echo(f"One part of each of {len(todo)} cases is repeated: {duration(seconds, jobs)} at most.")
+    different: list[Difference] = []
     try:
-        show(confirm(cases, store, jobs, plan), "confirming")
-    except DifferentCountsError as difference:
-        typer.echo(f"Not as recorded: {difference}")
+        show(confirm(cases, store, jobs, plan, different.append), "confirming")
+    except DifferentCountsError as error:
+        typer.echo(f"Not as recorded: {error}")
         typer.echo("All is counted anew.")
     else:
-        typer.echo("All of it is as recorded, digit for digit: the other counts stand.")
+        for difference in different:
+            typer.echo(f"Not as recorded, and counted anew: {difference}")
+        which = "The rest of it" if different else "All of it"
+        typer.echo(f"{which} is as recorded, digit for digit: the other counts stand.")
 
 
 def duration(seconds: float, jobs: int) -> str:

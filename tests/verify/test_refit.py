@@ -19,6 +19,7 @@ from certivote.theory.families import FAMILIES
 from certivote.voters import Forest
 
 PREPARE = importlib.import_module("certivote.pipeline._prepare")
+TRAIN = importlib.import_module("certivote.pipeline._train")
 
 
 def failures(clf, X, y, refit=True):
@@ -62,7 +63,7 @@ def test_voters_trained_on_certified_rows_are_caught(split):
 def test_a_hyper_prior_picked_by_looking_is_caught(monkeypatch):
     X, y = rows(2, 1.5)
     with monkeypatch.context() as patch:
-        learn = PREPARE.informed_weights
+        learn = TRAIN.informed_weights
 
         def look(voters, training, labels, loss, rng, entities):
             weights = learn(voters, training, labels, loss, rng, entities)
@@ -71,7 +72,7 @@ def test_a_hyper_prior_picked_by_looking_is_caught(monkeypatch):
             ]
             return np.exp(-20 * np.array(errors)) / np.exp(-20 * np.array(errors)).sum()
 
-        patch.setattr(PREPARE, "informed_weights", look)
+        patch.setattr(TRAIN, "informed_weights", look)
         clf, X, y = fit("dis-r", prior="informed")
     assert failures(clf, X, y, refit=False) == set()
     assert "refit, hyper-prior" in failures(clf, X, y)

@@ -23,7 +23,7 @@ from certivote.certificate._promises import Fixed, PromiseRecord, Statement
 from certivote.certificate._provenance import Provenance, recorded_parameters
 from certivote.certificate._used_rows import used_rows
 from certivote.certificate._values import class_place, missing_places, names_of
-from certivote.maths.tree_digest import Piece, is_tree, join_pieces
+from certivote.maths.tree_digest import Piece, is_tree, join_pieces, together
 
 __all__ = [
     "SCHEMA_VERSION",
@@ -56,5 +56,6 @@ __all__ = [
     "row_piece",
     "rows_digest",
     "same_part",
+    "together",
     "used_rows",
 ]

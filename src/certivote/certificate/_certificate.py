@@ -3,7 +3,6 @@
 import dataclasses
 import hashlib
 import json
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,15 +15,16 @@ from certivote.certificate._parts import Candidate, PartRecord
 from certivote.certificate._promises import PromiseRecord, Statement, check_promises
 from certivote.certificate._provenance import Provenance
 from certivote.certificate._values import class_place
+from certivote.certificate._views import Views
 from certivote.maths.shift import shifted_bound
-from certivote.theory.predictors import GIVEN, PREDICTORS
+from certivote.theory.predictors import PREDICTORS
 from certivote.votes import build_votes, fixed_point, plurality
 
 __all__ = ["Certificate"]
 
 
 @dataclass(frozen=True)
-class Certificate:
+class Certificate(Views):
     """What is promised about a vote: *with probability at least 1 - delta, its error on new data is at most bound*.
 
     Print it for a paragraph in plain words and the numbers behind it; ``to_json`` for the record that lets anyone
@@ -282,65 +282,6 @@ class Certificate:
             for j, entry in enumerate(promise.statements):
                 _check_counts(entry, f"promises[{i}].statements[{j}]", 0, has_errors, bool(certificate.groups))
         return certificate
-
-    def report(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        truth: ArrayLike | None = None,
-        answers: ArrayLike | None = None,
-        used: tuple[int, int] = (0, 0),
-        title: str | None = None,
-        command: str = "certivote verify certificate.json",
-    ) -> None:
-        """Write the certificate as one web page that works offline: for a board, a regulator, or a file.
-
-        Parameters
-        ----------
-        path : path
-            The HTML file. An existing one is replaced when the new one is complete.
-        truth, answers : array-like, optional
-            True classes of test rows, which were used neither for training nor for certification, and what the
-            classifier says of them.
-        used : (int, int)
-            How many of these rows are no test rows after all, since they trained the voters or certified the vote: see
-            :func:`certivote.certificate.used_rows`. The page then says so.
-        title : str, optional
-            By default, what is certified: a majority vote or a model.
-        command : str
-            How a reader verifies the certificate, with the names of the files as they will find them.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> from pathlib import Path
-        >>> from sklearn.datasets import load_iris
-        >>> from certivote import CertifiedVoteClassifier
-        >>> clf = CertifiedVoteClassifier("dis-b", "forest", random_state=0).fit(*load_iris(return_X_y=True))
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     clf.certificate_.report(f"{folder}/iris.html", title="Iris")
-        ...     "wrong on at most" in Path(f"{folder}/iris.html").read_text(encoding="utf-8")
-        True
-        """
-        from certivote.present import TestRows, write_report
-
-        if title is None:
-            vote = "A certified vote of models" if self.candidates else "A certified majority vote"
-            title = "A certified model" if self.certified == GIVEN.name else vote
-        if (truth is None) != (answers is None):
-            raise ValueError("truth and answers come together: the true classes and what the classifier says.")
-        test = None if truth is None else TestRows(np.asarray(truth).tolist(), np.asarray(answers).tolist(), used)
-        write_report(self, path, title=title, command=command, test=test)
-
-    def __str__(self) -> str:
-        from certivote.present import certificate_text
-
-        return certificate_text(self)
-
-    def _repr_html_(self) -> str:
-        from certivote.present import certificate_card
-
-        return certificate_card(self)
 
 
 def _check_counts(part: PartRecord | Statement, where: str, least: int, has_errors: bool, grouped: bool) -> None:

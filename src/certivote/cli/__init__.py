@@ -14,7 +14,9 @@ from certivote.cli._certify import certify
 from certivote.cli._compare import compare
 from certivote.cli._datasets import datasets
 from certivote.cli._fit import fit
+from certivote.cli._monitor import monitor
 from certivote.cli._predict import predict
+from certivote.cli._recertify import recertify
 from certivote.cli._report import report
 from certivote.cli._reproduce import reproduce
 from certivote.cli._verify import verify
@@ -44,7 +46,8 @@ def main(
     """A weighted majority vote with a certificate of its own error.
 
     To complete verbs, options and the columns of your file with Tab, run `certivote --install-completion` once and open
-    a new shell. Exit codes: 0, done; 1, the input cannot be used, and one line says why; 2, the command line is wrong.
+    a new shell. Exit codes: 0, done; 1, the input cannot be used, and one line says why; 2, the command line is wrong;
+    3, `certivote monitor` has raised an alarm.
     """
 
 
@@ -63,6 +66,7 @@ app.command(
         "fit patients.csv --target outcome --abstain 0.02 --precision --by sex --by sex,site --together",
         "fit patients.csv --target outcome --sensitivity 0.95 --positive ill --costs costs.csv",
         "fit patienten.csv --target befund --sep ';' --decimal , --encoding latin-1",
+        "fit 'rows/*.parquet' --target outcome --engine dask --model patients.certivote",
     )
 )(fit)
 app.command(
@@ -81,8 +85,25 @@ app.command(
         "certify predictions.csv --truth outcome --predicted forest --predicted boosting",
         "certify predictions.csv --truth outcome --predicted label --score sureness --abstain 0.02 --by sex",
         "certify new.csv --truth outcome --model patients.certivote --training patients.csv",
+        "certify 'predictions/*.parquet' --truth outcome --predicted label --engine dask",
     )
 )(certify)
+app.command(
+    epilog=_examples(
+        "monitor patients.certivote outcomes.csv --truth outcome --state monitor.json",
+        "monitor patients.certivote outcomes.csv --truth outcome --id patient_id --state monitor.json "
+        "--report monitor.html --metrics certivote.prom",
+        "monitor certificate.json outcomes.csv --truth outcome --predicted label --state monitor.json",
+        "monitor patients.certivote new.csv --state drift.json",
+    )
+)(monitor)
+app.command(
+    epilog=_examples(
+        "recertify patients.certivote outcomes.csv --truth outcome --out new_certificate.json",
+        "recertify patients.certivote outcomes.csv --truth outcome --monitor monitor.json --out new_certificate.json",
+        "recertify certificate.json outcomes.csv --truth outcome --predicted label --out new_certificate.json",
+    )
+)(recertify)
 app.command(
     epilog=_examples(
         "compare patients.csv --target outcome", "compare patients.csv --target outcome --method dis-r --method holdout"
@@ -95,6 +116,8 @@ app.command(
         "verify certificate.json --model patients.certivote --data patients.csv --target outcome",
         "verify patients.certivote --data patients.csv --target outcome --refit",
         "verify certificate.json --data predictions.csv --truth outcome --predicted label",
+        "verify patients.certivote --data 'rows/*.parquet' --engine dask",
+        "verify new_certificate.json --earlier patients.certivote",
     )
 )(verify)
 app.command(

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from certivote.certificate import Certificate
+from certivote.cli._engine import Engine, Scheduler, check_engine, in_pieces
 from certivote.cli._given import common_columns, read_beside_others, verify_command
 from certivote.cli._inputs import (
     DecimalMark,
@@ -48,7 +49,7 @@ from certivote.cli._unread import UnreadValues
 from certivote.io import Table, TableFile, read_alike, read_predictions
 from certivote.promises import Promise
 
-__all__ = ["certify"]
+__all__ = ["certify", "of_answers", "of_model"]
 
 
 def certify(
@@ -82,6 +83,8 @@ def certify(
     costs: CostsFile = None,
     sets: Sets = None,
     together: Together = False,
+    engine: Engine = "memory",
+    scheduler: Scheduler = None,
     seed: Seed = 0,
     sep: Separator = None,
     decimal: DecimalMark = None,
@@ -102,6 +105,8 @@ def certify(
 
     With several columns of answers, delta is divided among the models and a weighted vote of them, so that the best may
     be chosen afterwards.
+
+    With --engine dask the table may be larger than memory, and several files. Other columns are not looked at then.
     """
     if bool(predicted) == (model is not None):
         given = "both are given" if predicted else "neither is given"
@@ -115,8 +120,29 @@ def certify(
     other = None if training is None else training_file(training, sep, decimal, encoding)
     if str(data) == str(training) == "-":
         fail("--training: standard input is the table already.")
-    read_files = {"DATA": data, "--model": model, "--training": training, "--costs": costs}
-    check_files(read_files, {"--out": out, "--report": report})
+    pieces = check_engine(
+        engine,
+        scheduler,
+        {
+            "--model": model,
+            "--predicted (several)": len(predicted or ()) > 1,
+            "--group": group,
+            "--time": time,
+            "--score": score,
+            "--training": training,
+            "--abstain": abstain is not None,
+            "--abstain-curve": abstain_curve is not None,
+            "--sensitivity": sensitivity is not None,
+            "--positive": positive,
+            "--by": by,
+            "--costs": costs,
+            "--sets": sets is not None,
+            "--seed": seed,
+        },
+    )
+    outputs = {"--out": out, "--report": report}
+    if not pieces:
+        check_files({"DATA": data, "--model": model, "--training": training, "--costs": costs}, outputs)
     groups = columns_by(by, file, _not_by(truth, predicted or ()))
     promises = asked_promises(
         abstain=abstain,
@@ -137,7 +163,10 @@ def certify(
         "random_state": seed,
     }
     try:
-        if model is None:
+        if pieces and predicted:
+            written = sep, decimal, encoding
+            certificate, source = _in_pieces(data, truth, predicted[0], written, outputs, scheduler, quiet, settings)
+        elif model is None:
             named = list(predicted or ())
             sides = {"group": group, "time": time, "score": score}
             features = [] if other is None else common_columns(file, other, [truth, *named, *sides.values()])
@@ -153,7 +182,7 @@ def certify(
                     if features
                     else read_beside_others(file, truth, named, needed, **sides)
                 ),
-                lambda read: _of_answers(read, other, promises, settings),
+                lambda read: of_answers(read, other, promises, settings),
             )
         else:
             classifier = load_model(model, trust)
@@ -164,11 +193,13 @@ def certify(
                 file,
                 quiet,
                 lambda: rows_for(classifier, file, truth, group, time),
-                lambda read: _of_model(model.name, classifier, read, file, other, quiet, settings),
+                lambda read: of_model(model.name, classifier, read, file, other, quiet, settings),
             )
+        if not pieces:
+            source = file.name, digest
     except (OSError, ValueError, ImportError) as error:
         fail(str(error))
-    certificate = certificate.with_source(file.name, digest)
+    certificate = certificate.with_source(*source)
     write_certificate(certificate, out)
     if report is not None:
         name = "certificate.json" if out is None or is_standard_output(out) else out.name
@@ -178,6 +209,27 @@ def certify(
         except ImportError as error:
             fail(f"--report: {error}")
     show_certificate(certificate, as_json, quiet, {"Certificate": out, "Report": report})
+
+
+def _in_pieces(
+    data: Path,
+    truth: str,
+    predicted: str,
+    written: tuple[str | None, str | None, str | None],
+    outputs: Mapping[str, Path | None],
+    scheduler: str | None,
+    quiet: bool,
+    settings: dict[str, Any],
+) -> tuple[Certificate, tuple[str, str]]:
+    """The certificate of answers that are counted piece by piece, and what it records of the files."""
+    with in_pieces(data, written, outputs, scheduler, quiet) as work:
+        from certivote.dask import count_pieces
+        from certivote.pipeline import certify_counts
+
+        table, source = work.table(truth, predicted=[predicted]), work.source()
+        counts = count_pieces(work.client, table, truth, predicted)
+        own = {name: value for name, value in settings.items() if name != "random_state"}
+        return certify_counts(counts, n_rows=sum(table.rows), **own), source
 
 
 def _not_by(truth: str, predicted: Sequence[str]) -> dict[str, str]:
@@ -216,7 +268,7 @@ def _check_read(needed: Sequence[str], known: Sequence[str], why: str) -> None:
             fail(f"--by: {name!r} {why}.")
 
 
-def _of_answers(
+def of_answers(
     read: Table, training: TableFile | None, promises: Mapping[str, Promise], settings: dict[str, Any]
 ) -> Certificate:
     from certivote.pipeline import certify as certify_models
@@ -231,7 +283,7 @@ def _of_answers(
     return certify_models(models, read.X, read.y, training=read_alike(training, read.X), **units, **settings)
 
 
-def _of_model(
+def of_model(
     name: str,
     classifier: Any,
     read: Table,

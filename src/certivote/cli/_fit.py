@@ -1,11 +1,12 @@
 """``certivote fit``."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
+from certivote.cli._engine import Engine, Scheduler, check_engine, in_pieces
 from certivote.cli._inputs import (
     Data,
     DecimalMark,
@@ -99,6 +100,8 @@ def fit(
     costs: CostsFile = None,
     sets: Sets = None,
     together: Together = False,
+    engine: Engine = "memory",
+    scheduler: Scheduler = None,
     seed: Seed = 0,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -107,12 +110,33 @@ def fit(
 
     The training rows alone decide what a column holds (numbers, dates or categories), which categories there are and
     what fills missing values, so that the certification rows stay unseen. All this is saved with the model.
+
+    With --engine dask the table may be larger than memory, and several files. The voters are then fitted on at most
+    100,000 training rows, the weights are learned from at most a million certification rows, and all are counted.
     """
     file = table_file(data, sep, decimal, encoding)
     check_group_or_time(group, time)
     if is_standard_output(model):
         fail("--model: a classifier is no text to print; give the name of a file.")
-    check_files({"DATA": data, "--costs": costs}, {"--out": out, "--model": model})
+    pieces = check_engine(
+        engine,
+        scheduler,
+        {
+            "--group": group,
+            "--time": time,
+            "--split": split not in ("auto", "single"),
+            "--tau": tau != 0.5,
+            "--abstain": abstain is not None,
+            "--abstain-curve": abstain_curve is not None,
+            "--sensitivity": sensitivity is not None,
+            "--positive": positive,
+            "--by": by,
+            "--costs": costs,
+            "--sets": sets is not None,
+        },
+    )
+    if not pieces:
+        check_files({"DATA": data, "--costs": costs}, {"--out": out, "--model": model})
     promises = asked_promises(
         abstain=abstain,
         abstain_curve=abstain_curve,
@@ -142,13 +166,19 @@ def fit(
         "random_state": seed,
         "verbose": not quiet,
     }
-    clf, digest = on_table(
-        file,
-        quiet,
-        lambda: read_table(file, target, drop or (), group=group, time=time),
-        lambda read: _fitted(read, promises, parameters),
-    )
-    clf.certificate_ = clf.certificate_.with_source(file.name, digest)
+    if pieces:
+        clf, source = _fitted_in_pieces(
+            data, target, drop or (), (sep, decimal, encoding), {"--out": out, "--model": model}, scheduler, parameters
+        )
+    else:
+        clf, digest = on_table(
+            file,
+            quiet,
+            lambda: read_table(file, target, drop or (), group=group, time=time),
+            lambda read: _fitted(read, promises, parameters),
+        )
+        source = file.name, digest
+    clf.certificate_ = clf.certificate_.with_source(*source)
     write_certificate(clf.certificate_, out)
     if model is not None:
         with writing("--model", model):
@@ -161,6 +191,26 @@ def _fitted(read: Table, promises: Mapping[str, Promise], parameters: dict[str, 
 
     check_classes(promises, read.y)
     return CertifiedVoteClassifier(**parameters).fit(read.X, read.y, groups=read.groups, order=read.order)
+
+
+def _fitted_in_pieces(
+    data: Path,
+    target: str,
+    drop: Sequence[str],
+    written: tuple[str | None, str | None, str | None],
+    outputs: Mapping[str, Path | None],
+    scheduler: str | None,
+    parameters: dict[str, Any],
+) -> tuple[Any, tuple[str, str]]:
+    """The classifier, and what its certificate records of the files."""
+    with in_pieces(data, written, outputs, scheduler, not parameters["verbose"]) as work:
+        from certivote.dask import DaskCertifiedVoteClassifier, frame_of
+
+        table, source = work.table(target, drop=drop), work.source()
+        rows = frame_of(table)
+        own = {name: value for name, value in parameters.items() if name not in ("split", "tau")}
+        clf = DaskCertifiedVoteClassifier(work.client, **own).fit(rows[list(table.layout.kept)], rows[target])
+        return clf.to_local(), source
 
 
 def _no_features(target: str, drop: list[str] | None, group: str | None, time: str | None) -> dict[str, str]:

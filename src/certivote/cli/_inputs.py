@@ -46,6 +46,7 @@ __all__ = [
     "Trust",
     "Truth",
     "all_processors",
+    "as_classes",
     "check_group_or_time",
     "check_has_data",
     "complete_column",
@@ -271,10 +272,10 @@ def rows_for(model: Any, file: TableFile, target: str, group: str | None = None,
     names = getattr(model, "feature_names_in_", None)
     read = read_table(file, target, features=None if names is None else names.tolist(), group=group, time=time)
     rows = read.X.to_numpy() if names is None else read.X
-    return replace(read, X=rows, y=_as_classes(model, read.y))
+    return replace(read, X=rows, y=as_classes(model, read.y))
 
 
-def _as_classes(model: Any, texts: Any) -> Any:
+def as_classes(model: Any, texts: Any) -> Any:
     """The classes of a model whose texts these are; a file has texts, where Python may have had numbers."""
     known = {str(label): label for label in model.classes_.tolist()}
     texts = texts.map(same_labels(set(texts), known))

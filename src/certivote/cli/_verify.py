@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from certivote.certificate import Certificate, counted, percent_up
+from certivote.cli._engine import Engine, Scheduler, check_engine, in_pieces
 from certivote.cli._given import given_models, recorded_columns, rows_of_answers
 from certivote.cli._inputs import (
     DecimalMark,
@@ -37,7 +38,13 @@ from certivote.verify import verify as audit
 
 __all__ = ["verify"]
 
-_OPTIONS = {"groups=": "--group", "order=": "--time", "scores=": "--score", "training=": "--training"}
+_OPTIONS = {
+    "groups=": "--group",
+    "order=": "--time",
+    "scores=": "--score",
+    "training=": "--training",
+    "earlier=": "--earlier",
+}
 """What the library calls things that would show more, and the options that give them."""
 
 
@@ -59,6 +66,10 @@ def verify(
     time: RecordedTime = None,
     score: RecordedScore = None,
     training: Training = None,
+    earlier: Annotated[
+        Path | None,
+        typer.Option(help="For certificates of `certivote recertify`: the certificate, or model, that it follows."),
+    ] = None,
     refit: Annotated[
         bool,
         typer.Option("--refit", help="Fit again from the data, and compare all that came of it; needs --data."),
@@ -67,6 +78,8 @@ def verify(
     decimal: DecimalMark = None,
     encoding: Encoding = None,
     trust: Trust = None,
+    engine: Engine = "memory",
+    scheduler: Scheduler = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -90,16 +103,40 @@ def verify(
         fail("--data: standard input is the certificate already.")
     if str(training) == "-" in (str(certificate), str(data)):
         fail("--training: standard input is another file already.")
+    if str(earlier) == "-" in (str(certificate), str(data), str(training)):
+        fail("--earlier: standard input is another file already.")
     file = None if data is None else table_file(data, sep, decimal, encoding)
     shown = None if training is None else training_file(training, sep, decimal, encoding)
-    check_files({"CERTIFICATE": certificate, "--model": model, "--data": data, "--training": training}, {})
+    if data is None and engine != "memory":
+        fail("--engine: give --data with it, the rows that it reads in pieces.")
+    pieces = check_engine(
+        engine,
+        scheduler,
+        {
+            "--predicted": predicted,
+            "--group": group,
+            "--time": time,
+            "--score": score,
+            "--training": training,
+            "--refit": refit,
+            "--earlier": earlier,
+        },
+    )
+    if not pieces:
+        files = {"CERTIFICATE": certificate, "--model": model, "--data": data, "--training": training}
+        check_files(files | {"--earlier": earlier}, {})
     try:
         with warnings_as_lines(quiet):
             record, classifier = read_certificate(certificate, trust)
             if model is not None:
                 classifier = load_model(model, trust)
-            if file is None:
-                checks = audit(record, classifier)
+            before = None if earlier is None else read_certificate(earlier, trust)[0]
+            if pieces and data is not None:
+                wanted = _target_in_pieces(record, classifier, target)
+                with in_pieces(data, (sep, decimal, encoding), {}, scheduler, quiet) as work:
+                    checks = work.audited(record, classifier, wanted)
+            elif file is None:
+                checks = audit(record, classifier, earlier=before)
             else:
                 read, beside = _read(record, classifier, file, target, predicted, group, time, score, refit)
                 trained = None if shown is None else _training(record, shown, read)
@@ -117,6 +154,7 @@ def verify(
                         training=trained,
                         scores=read.scores,
                         table=beside,
+                        earlier=before,
                     )
     except (OSError, ValueError, ImportError) as error:
         fail(str(error))
@@ -176,6 +214,19 @@ def _read(
     if score is not None:
         fail("--score: the model itself says how sure it is; leave it out.")
     return rows_for(classifier, file, columns.truth, columns.group, columns.time), None
+
+
+def _target_in_pieces(record: Certificate, classifier: Any, target: str | None) -> str:
+    """The column of the true classes; end if the certificate cannot be held against rows that come in pieces."""
+    if given_models(record) is not None:
+        fail("--engine: this certificate is about a model that was given; verify it with --engine memory.")
+    if classifier is None:
+        fail("--data: give --model with it; without the model, nothing says which rows are the certification rows.")
+    if not hasattr(classifier, "feature_names_in_"):
+        fail("--engine: the model was fitted to columns without names; verify it with --engine memory.")
+    if not (target or record.provenance.target):
+        fail("--target: the certificate does not name the column of the true classes; give it.")
+    return target or record.provenance.target
 
 
 def _training(record: Certificate, shown: TableFile, read: Table) -> Any:

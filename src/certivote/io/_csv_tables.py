@@ -3,7 +3,7 @@
 import csv
 import itertools
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, TextIO
 
 import numpy as np
@@ -14,7 +14,16 @@ from certivote.io._side_columns import SideColumn
 from certivote.io._table_files import TableError, TableFile
 from certivote.voters.text_columns import MISSING, coded
 
-__all__ = ["check_finite", "check_widths", "csv_chunks", "csv_names", "named_or_filled", "read_csv"]
+__all__ = [
+    "check_finite",
+    "check_widths",
+    "csv_chunks",
+    "csv_names",
+    "csv_side",
+    "named_or_filled",
+    "raw_csv",
+    "read_csv",
+]
 
 _CHUNK = 1 << 16
 """Rows of a CSV file that are parsed at a time."""
@@ -60,6 +69,39 @@ def read_csv(
     """Columns of features, as numbers or categories, and others as text."""
     import pandas as pd
 
+    raw = raw_csv(file, names, kept, sides)
+    columns: dict[str, Any] = {}
+    for name in kept:
+        if isinstance(raw[name], tuple):
+            codes, texts = raw.pop(name)
+            columns[name] = pd.Categorical.from_codes(codes, with_points(file, name, texts))
+        else:
+            columns[name] = raw.pop(name)
+    return columns, {name: csv_side(file, names, name, *raw[name]) for name in sides}
+
+
+def raw_csv(
+    file: TableFile,
+    names: list[str],
+    kept: Sequence[str],
+    sides: Sequence[str],
+    text: Collection[str] = (),
+    ends: bool = True,
+) -> dict[str, Any]:
+    """Columns as they are stored: arrays of finite numbers, or codes and the texts that they stand for.
+
+    Parameters
+    ----------
+    file : TableFile
+    names : list of str
+        Of all columns.
+    kept, sides : sequence of str
+        Columns of features, and others, which are text.
+    text : collection of str
+        Features that are text besides, whatever they hold.
+    ends : bool
+        Whether the table ends here, so that rows without values at the end are none.
+    """
     settings: dict[str, Any] = {
         "keep_default_na": False,
         "na_values": sorted(MISSING),
@@ -68,7 +110,7 @@ def read_csv(
     glance = next(csv_chunks(file, _GLANCE, names, **settings), None)
     if glance is None or not len(glance):
         raise TableError(f"{file}: there are no rows below the header.")
-    text = {*sides, *(name for name in kept if glance[name].dtype.kind not in "iuf")}
+    text = {*sides, *text, *(name for name in kept if glance[name].dtype.kind not in "iuf")}
     while True:
         found: dict[str, list[Any]] = {name: [] for name in (*kept, *sides)}
         texts: dict[str, dict[str, int]] = {name: {} for name in text}
@@ -89,24 +131,23 @@ def read_csv(
         text |= surprises
     if missing:
         check_widths(file)
-    end = None if not blank else -_blank_tail(file) or None
+    end = None if not blank or not ends else -_blank_tail(file) or None
     columns: dict[str, Any] = {}
-    for name in kept:
+    for name in (*kept, *sides):
         values = np.concatenate(found.pop(name))[:end]
         if name in text:
-            columns[name] = pd.Categorical.from_codes(values, with_points(file, name, list(texts.pop(name))))
+            columns[name] = values, list(texts.pop(name))
         else:
             check_finite(values, name, lambda row, name=name: _cell(file, row, names.index(name)))  # type: ignore[misc]
             columns[name] = values
-    return columns, {name: _side(file, names, name, np.concatenate(found[name])[:end], texts[name]) for name in sides}
+    return columns
 
 
-def _side(
-    file: TableFile, names: list[str], name: str, codes: NDArray[np.integer], texts: dict[str, int]
-) -> SideColumn:
+def csv_side(file: TableFile, names: list[str], name: str, codes: NDArray[np.integer], texts: list[str]) -> SideColumn:
+    """A column that is no feature."""
     if not len(codes):
         raise TableError(f"{file}: there are no rows below the header.")
-    return SideColumn(file, name, codes, list(texts), lambda row: _cell(file, row, names.index(name)))
+    return SideColumn(file, name, codes, texts, lambda row: _cell(file, row, names.index(name)))
 
 
 def csv_chunks(file: TableFile, n_rows: int, names: Sequence[str], **settings: Any) -> Iterator[Any]:
@@ -178,10 +219,12 @@ def _lines(file: TableFile) -> Iterator[tuple[int, list[str], list[str]]]:
                 if not row or (len(row) == 1 and not row[0].strip() and len(header) != 1):
                     continue
                 if header:
-                    yield reader.line_num, row, header
+                    yield file.line(reader.line_num), row, header
                 header = header or row
         except csv.Error as error:
-            raise TableError(f"{file}, line {reader.line_num}: {error}; are quotation marks closed?") from error
+            raise TableError(
+                f"{file}, line {file.line(reader.line_num)}: {error}; are quotation marks closed?"
+            ) from error
 
 
 def _decodable(file: TableFile, text: TextIO) -> Iterator[str]:
@@ -190,7 +233,7 @@ def _decodable(file: TableFile, text: TextIO) -> Iterator[str]:
         try:
             line = next(lines, None)
         except UnicodeDecodeError as error:
-            raise file.not_decodable(f"{error.reason} after line {number - 1}") from error
+            raise file.not_decodable(f"{error.reason} after line {file.line(number - 1)}") from error
         if line is None:
             return
         yield line

@@ -8,7 +8,7 @@ from certivote.io._decimal_marks import with_points
 from certivote.io._side_columns import SideColumn, as_value, warn_of_spellings
 from certivote.io._table_files import TableError
 
-__all__ = ["same_labels", "true_and_predicted"]
+__all__ = ["classes_and_answers", "same_labels", "true_and_predicted"]
 
 _TRUTH = {"true": True, "false": False}
 Labels = list[Any]
@@ -28,24 +28,32 @@ def true_and_predicted(truth: SideColumn, predicted: Sequence[SideColumn]) -> tu
         like scores, or have nothing in common with the true classes.
     """
     truth.check_complete("the true class", " Remove such rows only if they are missing at random.", one="class")
-    truth.check_classes("the column", "is another one meant? A certificate is about answers that are classes.")
-    classes = _values(truth)
-    answers: dict[str, Any] = {}
-    named = [(truth, label) for label in classes]
     for column in predicted:
         column.check_complete(
             "the answer", " Every row needs one: leaving out rows without answers voids a certificate.", one="class"
         )
+    classes, answered = classes_and_answers(truth, predicted)
+    y = truth.replaced(classes)
+    answers = {column.name: column.replaced(answered[column.name]) for column in predicted}
+    _warn_of_total(truth, y, answers)
+    return y, answers
+
+
+def classes_and_answers(truth: SideColumn, predicted: Sequence[SideColumn]) -> tuple[Labels, dict[str, Labels]]:
+    """What the texts of the columns stand for, of which no value is missing."""
+    truth.check_classes("the column", "is another one meant? A certificate is about answers that are classes.")
+    classes = _values(truth)
+    answers: dict[str, Labels] = {}
+    named = [(truth, label) for label in classes]
+    for column in predicted:
         labels = _comparable(_values(column), classes)
         _check_scores(column, labels, classes)
         column.check_classes("the column", "are these scores? A certificate is about answers that are classes.")
         _check_common(column, labels, truth, classes)
-        answers[column.name] = column.replaced(labels)
+        answers[column.name] = labels
         named += [(column, label) for label in labels]
-    y = truth.replaced(classes)
-    _warn_of_total(truth, y, answers)
     warn_of_spellings([(column, label) for column, label in named if isinstance(label, str)])
-    return y, answers
+    return classes, answers
 
 
 def same_labels(texts: Iterable[str], known: Iterable[str]) -> dict[str, str]:

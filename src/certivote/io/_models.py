@@ -19,6 +19,8 @@ from certivote.io._atomic import write_atomically
 from certivote.io._brought import pack, unpack
 from certivote.io._plain import PlainReader, PlainWriter, labels_from, labels_of
 from certivote.io._probe import check_probe, probe_from, probe_of
+from certivote.io._reference import reference_from, reference_of
+from certivote.pipeline import NumberedRows, PartRows, Reference
 from certivote.theory.families import FAMILIES
 from certivote.theory.predictors import PREDICTORS
 from certivote.voters import KINDS, ColumnEncoder, FittedVoters, VoterSet
@@ -28,6 +30,8 @@ __all__ = ["ModelFileError", "StoredModel", "read_model", "write_model"]
 _installed = cache(metadata.version)
 _LATER = {"promises": (), "together": False}
 """Parameters that files of earlier versions do not have, and what these versions did."""
+_MOST_ROWS = 1 << 32
+"""Rows that a rule may be about."""
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "pandas", "skops")
 
 
@@ -48,13 +52,15 @@ class StoredModel:
     hyper_posterior : array or None
     kept : array of int
         Numbers of the voters among those that were certified.
-    parts : tuple of (train, certify)
-        Row numbers of all parts.
+    parts : tuple of PartRows or NumberedRows
+        Row numbers of all parts, or the rule that gives them.
     n_features : int
     feature_names : array or None
     prediction_seed : int
     probe : rows or None
         Rows as the voters get them, on which votes are compared when the file is opened.
+    reference : Reference or None
+        What new rows can be compared with; None in files of before there was such a thing.
     """
 
     certificate: Certificate
@@ -65,11 +71,12 @@ class StoredModel:
     weights: NDArray[np.float64]
     hyper_posterior: NDArray[np.float64] | None
     kept: NDArray[np.intp]
-    parts: tuple[tuple[NDArray[np.intp], NDArray[np.intp]], ...]
+    parts: tuple[PartRows | NumberedRows, ...]
     n_features: int
     feature_names: NDArray[Any] | None
     prediction_seed: int
     probe: Any
+    reference: Reference | None
 
 
 def write_model(path: str | os.PathLike[str], model: StoredModel) -> None:
@@ -84,12 +91,13 @@ def write_model(path: str | os.PathLike[str], model: StoredModel) -> None:
         "weights": writer.value(model.weights),
         "hyper_posterior": writer.value(model.hyper_posterior),
         "kept": writer.value(model.kept.astype(np.int64)),
-        "parts": [[writer.value(rows.astype(np.int64)) for rows in part] for part in model.parts],
+        "parts": [_stored_part(part, writer) for part in model.parts],
         "n_features": model.n_features,
         "feature_names": None if model.feature_names is None else model.feature_names.tolist(),
         "prediction_seed": model.prediction_seed,
         "probe": writer.value(probe),
         "probe_votes": "" if probe is None else model.voters.votes(model.probe).digest(),
+        "reference": None if model.reference is None else reference_of(model.reference, writer),
     }
     brought = pack(writer.brought) if writer.brought else b""
     header = {"versions": _versions()}
@@ -133,7 +141,7 @@ def _understood(archive: Archive, brought: Sequence[Any], path: Path) -> StoredM
 
 
 def _model(plain: dict[str, Any], reader: PlainReader, certificate: Certificate) -> StoredModel:
-    names, probe = plain["feature_names"], reader.parameter(plain["probe"])
+    names, probe, reference = plain["feature_names"], reader.parameter(plain["probe"]), plain.get("reference")
     return StoredModel(
         certificate=certificate,
         parameters={**_LATER, **{name: reader.parameter(value) for name, value in plain["parameters"].items()}},
@@ -143,12 +151,31 @@ def _model(plain: dict[str, Any], reader: PlainReader, certificate: Certificate)
         weights=reader.array(plain["weights"]),
         hyper_posterior=None if plain["hyper_posterior"] is None else reader.array(plain["hyper_posterior"]),
         kept=reader.array(plain["kept"]),
-        parts=tuple((reader.array(train), reader.array(certify)) for train, certify in plain["parts"]),
+        parts=tuple(_part(part, reader, certificate) for part in plain["parts"]),
         n_features=plain["n_features"],
         feature_names=None if names is None else labels_from(["object", names]),
         prediction_seed=plain["prediction_seed"],
         probe=None if probe is None else probe_from(probe),
+        reference=None if reference is None else reference_from(reference, reader),
     )
+
+
+def _stored_part(part: PartRows | NumberedRows, writer: PlainWriter) -> Any:
+    """Row numbers, or the rule alone: of very many rows, their numbers would take more room than the model."""
+    if isinstance(part, NumberedRows):
+        return {"n_rows": part.n_rows, "share": part.share}
+    return [writer.value(rows.astype(np.int64)) for rows in (part.train, part.certify)]
+
+
+def _part(stored: Any, reader: PlainReader, certificate: Certificate) -> PartRows | NumberedRows:
+    if not isinstance(stored, dict):
+        train, certify = stored
+        return PartRows(reader.array(train), reader.array(certify))
+    n_rows, share, (part,) = stored["n_rows"], stored["share"], certificate.parts
+    right = type(n_rows) is int and 2 <= n_rows < _MOST_ROWS and type(share) is float and 0.0 < share < 1.0
+    if not right or certificate.division == "shuffled" or n_rows != part.n + part.training_rows:
+        raise ValueError("the rule for the numbers of its rows gives none")
+    return NumberedRows(certificate.provenance.entropy, n_rows, share)
 
 
 def _check(model: StoredModel) -> None:
@@ -180,13 +207,16 @@ def _check(model: StoredModel) -> None:
         or len(part.alpha) != len(FAMILIES[part.family].limits(1)[0]) * len(kept)
     ):
         raise ValueError("its distribution over weights is not the certified one")
-    for rows in (rows for pair in model.parts for rows in pair):
+    numbers = (rows for part in model.parts if isinstance(part, PartRows) for rows in (part.train, part.certify))
+    for rows in numbers:
         if rows.dtype != np.int64 or rows.ndim != 1 or np.any(rows < 0):
             raise ValueError("the numbers of its rows are no row numbers")
     if len(model.parts) != len(model.certificate.parts):
         raise ValueError("it has other parts than its certificate")
     if type(model.prediction_seed) is not int or not 0 <= model.prediction_seed < 1 << 63:
         raise ValueError("its seed is none")
+    if model.reference is not None:
+        model.reference.check(model.n_features)
 
 
 def _check_voters(model: StoredModel) -> None:

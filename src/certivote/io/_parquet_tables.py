@@ -1,6 +1,6 @@
 """Parquet files: columns of features, and others as text."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from certivote.io._side_columns import SideColumn
 from certivote.io._table_files import TableError, TableFile
 from certivote.voters.text_columns import coded
 
-__all__ = ["parquet_file", "read_parquet"]
+__all__ = ["parquet_file", "raw_parquet", "read_parquet"]
 
 
 def parquet_file(file: TableFile) -> Any:
@@ -32,16 +32,48 @@ def read_parquet(
     """Columns of features, as numbers, dates or categories, and others as text."""
     import pandas as pd
 
+    raw = raw_parquet(file, names, kept, sides)
+    columns: dict[str, Any] = {}
+    for name in kept:
+        columns[name] = raw.pop(name)
+        if isinstance(columns[name], tuple):
+            codes, texts = columns[name]
+            columns[name] = pd.Categorical.from_codes(codes, with_points(file, name, texts))
+    return columns, {name: SideColumn(file, name, *raw[name]) for name in sides}
+
+
+def raw_parquet(
+    file: TableFile, names: list[str], kept: Sequence[str], sides: Sequence[str], groups: Sequence[int] | None = None
+) -> dict[str, Any]:
+    """Columns as they are stored: arrays of finite numbers, moments, or codes and the texts that they stand for.
+
+    Those that are no features come as codes, texts, and a function that says of a row where it is and what it holds.
+
+    Parameters
+    ----------
+    file : TableFile
+    names : list of str
+        Of all columns.
+    kept, sides : sequence of str
+        Columns of features, and others, which are text.
+    groups : sequence of int, optional
+        Row groups to read; all by default.
+    """
     stored = parquet_file(file)
-    if not stored.metadata.num_rows:
+    every = range(stored.num_row_groups)
+    sizes = [stored.metadata.row_group(group).num_rows for group in every]
+    chosen = every if groups is None else groups
+    if not sum(sizes[group] for group in chosen):
         raise TableError(f"{file}: there are no rows.")
+    first = sum(sizes[: chosen[0]])
     written = dict(zip(names, stored.schema_arrow.names, strict=True))
 
     def where(row: int) -> str:
-        return f"{file}, row {row + 1}"
+        return f"{file}, row {first + row + 1}"
 
     def read(name: str) -> Any:
-        return stored.read([written[name]]).to_pandas(date_as_object=False).iloc[:, 0]
+        table = stored.read_row_groups(list(chosen), [written[name]])
+        return table.to_pandas(date_as_object=False).iloc[:, 0]
 
     def as_text(name: str, column: Any, advice: str) -> tuple[NDArray[np.intp], list[str]]:
         try:
@@ -52,14 +84,14 @@ def read_parquet(
                 f"{file}: column {name!r} holds values of type {kind}, which are neither numbers nor text{advice}."
             ) from None
 
-    def side(name: str) -> SideColumn:
+    def side(name: str) -> tuple[NDArray[np.intp], list[str], Callable[[int], tuple[str, str]]]:
         column = read(name)
 
         def cell(row: int) -> tuple[str, str]:
             value = column.iloc[row]
             return where(row), value if isinstance(value, str) else ""
 
-        return SideColumn(file, name, *as_text(name, column, ""), cell)
+        return *as_text(name, column, ""), cell
 
     columns: dict[str, Any] = {}
     for name in kept:
@@ -74,6 +106,5 @@ def read_parquet(
         elif column.dtype.kind == "M":
             columns[name] = column
         else:
-            codes, texts = as_text(name, column, f"; leave it out by --drop {name}")
-            columns[name] = pd.Categorical.from_codes(codes, with_points(file, name, texts))
-    return columns, {name: side(name) for name in sides}
+            columns[name] = as_text(name, column, f"; leave it out by --drop {name}")
+    return columns | {name: side(name) for name in sides}

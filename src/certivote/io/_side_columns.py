@@ -14,7 +14,16 @@ from certivote.io._dates import moments
 from certivote.io._decimal_marks import with_points
 from certivote.io._table_files import TableError, TableFile
 
-__all__ = ["SideColumn", "as_value", "finite_numbers", "group_names", "target_labels", "times", "warn_of_spellings"]
+__all__ = [
+    "SideColumn",
+    "as_value",
+    "check_target",
+    "finite_numbers",
+    "group_names",
+    "target_labels",
+    "times",
+    "warn_of_spellings",
+]
 
 _CLASSES = 100
 """Labels beyond which there must be two rows of each, on average."""
@@ -87,12 +96,17 @@ class SideColumn:
 def target_labels(column: SideColumn) -> Any:
     """The classes that a vote learns: texts, of which ``1`` and ``1.0`` are two."""
     column.check_complete("the target", " Remove such rows only if they are missing at random.", one="class")
+    check_target(column)
+    return column.replaced(column.texts)
+
+
+def check_target(column: SideColumn) -> None:
+    """Refuse too many classes, and warn of spellings that may be one class."""
     column.check_classes(
         "the target",
         "a vote chooses among classes. Is another column meant, or should numbers be cut into ranges first?",
     )
     warn_of_spellings([(column, text) for text in column.texts])
-    return column.replaced(column.texts)
 
 
 def warn_of_spellings(classes: Sequence[tuple[SideColumn, str]]) -> None:

@@ -155,16 +155,22 @@ class TableFile:
 
     def text(self) -> TextIO:
         """The text from the beginning, without a mark, with line ends as they are."""
-        codec = self._codec  # before a file is opened that nobody would close
+        codec = self.codec  # before a file is opened that nobody would close
         return io.TextIOWrapper(self._unpacked(), encoding=codec, newline="")
 
+    @property
+    def packed(self) -> bool:
+        """Whether the text is packed by gzip."""
+        return self.path.suffix.lower() == ".gz" or self._head.startswith(b"\x1f\x8b")
+
     def _unpacked(self) -> BinaryIO:
-        if self.path.suffix.lower() == ".gz" or self._head.startswith(b"\x1f\x8b"):
+        if self.packed:
             return gzip.open(self.path if self.content is None else io.BytesIO(self.content), "rb")  # type: ignore[return-value]
         return self.open()
 
     @cached_property
-    def _codec(self) -> str:
+    def codec(self) -> str:
+        """The encoding, given or found."""
         with self._unpacked() as file:
             head = file.read(1 << 12)
         for begin, what in _PACKED.items():
@@ -180,6 +186,10 @@ class TableFile:
             guess = "utf-16-le" if head[0] else "utf-16-be"
             raise TableError(f"{self}: not a UTF-8 text file (it holds NUL); perhaps give --encoding {guess}.")
         return self.encoding or "utf-8"
+
+    def line(self, number: int) -> int:
+        """The number in the file of a line of the text."""
+        return number
 
     def not_decodable(self, reason: str) -> TableError:
         """What to say of bytes that are no text in the encoding."""

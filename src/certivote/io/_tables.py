@@ -19,7 +19,16 @@ from certivote.io._parquet_tables import parquet_file, read_parquet
 from certivote.io._side_columns import SideColumn, finite_numbers, group_names, target_labels, times
 from certivote.io._table_files import TableError, TableFile
 
-__all__ = ["Table", "check_columns", "column_names", "read_predictions", "read_table", "side_columns", "stream_text"]
+__all__ = [
+    "Table",
+    "check_columns",
+    "column_names",
+    "read_predictions",
+    "read_table",
+    "reading",
+    "side_columns",
+    "stream_text",
+]
 
 
 @dataclass(frozen=True)
@@ -56,7 +65,7 @@ class Table:
 def column_names(source: Path | TableFile) -> list[str]:
     """The names in the header, in order; only columns of a CSV file may be without a name."""
     file = _file(source)
-    with _reading(file):
+    with reading(file):
         written = parquet_file(file).schema_arrow.names if file.is_parquet else csv_names(file)
     names = [name.strip() for name in written]
     twice = next((name for name in names if names.count(name) > 1 and (name or file.is_parquet)), None)
@@ -183,6 +192,14 @@ def read_predictions(
     return Table(X, y, digest, *_units(read, group, time), answers, scores)
 
 
+def read_columns(
+    file: TableFile, features: Sequence[str], sides: Sequence[str]
+) -> tuple[Any, dict[str, SideColumn], str]:
+    """Features as a frame, other columns as text, and the digest of what was read; the names are there."""
+    digest = _digest(file)
+    return *_read(file, digest, column_names(file), list(features), list(sides)), digest
+
+
 def side_columns(source: Path | TableFile, wanted: Sequence[str]) -> dict[str, SideColumn]:
     """Some columns as text, each of which knows where in the file its values are."""
     file = _file(source)
@@ -197,7 +214,7 @@ def stream_text(source: Path | TableFile, n_rows: int) -> Iterator[Any]:
     Columns have the names of the file as they are written. Parquet columns keep their types.
     """
     file = _file(source)
-    with _reading(file):
+    with reading(file):
         if file.is_parquet:
             for batch in parquet_file(file).iter_batches(n_rows):
                 yield batch.to_pandas(date_as_object=False)
@@ -215,12 +232,12 @@ def _file(source: Path | TableFile) -> TableFile:
 
 
 def _digest(file: TableFile) -> str:
-    with _reading(file):
+    with reading(file):
         return file.digest()
 
 
 def _named(file: TableFile, names: list[str]) -> list[str]:
-    with _reading(file):
+    with reading(file):
         return names if file.is_parquet else named_or_filled(file, names)
 
 
@@ -241,7 +258,7 @@ def _read(
     import pandas as pd
 
     read = read_parquet if file.is_parquet else read_csv
-    with _reading(file):
+    with reading(file):
         if set(kept) & set(sides):  # as a feature, it is what it would be without being the other as well
             (columns, _), (_, others) = read(file, names, kept, ()), read(file, names, (), sides)
         else:
@@ -259,7 +276,7 @@ def _units(read: dict[str, SideColumn], group: str | None, time: str | None) -> 
 
 
 @contextmanager
-def _reading(file: TableFile) -> Iterator[None]:
+def reading(file: TableFile) -> Iterator[None]:
     """What can go wrong with a file, as one sentence."""
     try:
         yield

@@ -7,44 +7,69 @@ the draw has a random stream of its own. Formulas are in :mod:`certivote.theory`
 :mod:`certivote.certificate`; nothing here is shown, verified or written to disk.
 """
 
+from certivote.pipeline._block_risks import Block
+from certivote.pipeline._by_number import ByNumber, NumberedRows, trains
 from certivote.pipeline._certify import CertifiedPart, Outcome, certify_votes
+from certivote.pipeline._certify_counts import certify_counts, count_predictions
 from certivote.pipeline._compare import compare
+from certivote.pipeline._counts import PredictionCounts, merge_counts
 from certivote.pipeline._decisive import DecisiveVoters
 from certivote.pipeline._given import certify, certify_predictions
 from certivote.pipeline._input import check_labelled, check_rows, refuse_fit_params
 from certivote.pipeline._learn import SOLVERS, Problem, training_objective
 from certivote.pipeline._plan import PARAMETER_CONSTRAINTS, Plan, make_plan, usual_voters
-from certivote.pipeline._prepare import Prepared, PreparedPart, prepare
+from certivote.pipeline._prepare import prepare
+from certivote.pipeline._prepare_elsewhere import RowsElsewhere, prepare_elsewhere
+from certivote.pipeline._prepared import Count, FullCount, Prepared, PreparedPart
 from certivote.pipeline._progress import Stage, progress
+from certivote.pipeline._reference import GRID, ColumnShares, Reference, on_grid, table_columns
 from certivote.pipeline._run import run
-from certivote.pipeline._split import PartRows, Split
+from certivote.pipeline._split import COMPARED_ROWS, PartRows, Split
 from certivote.pipeline._units import require_repeatable
 
 __all__ = [
+    "COMPARED_ROWS",
+    "GRID",
     "PARAMETER_CONSTRAINTS",
     "SOLVERS",
+    "Block",
+    "ByNumber",
     "CertifiedPart",
+    "ColumnShares",
+    "Count",
     "DecisiveVoters",
+    "FullCount",
+    "NumberedRows",
     "Outcome",
     "PartRows",
     "Plan",
+    "PredictionCounts",
     "Prepared",
     "PreparedPart",
     "Problem",
+    "Reference",
+    "RowsElsewhere",
     "Split",
     "Stage",
     "certify",
+    "certify_counts",
     "certify_predictions",
     "certify_votes",
     "check_labelled",
     "check_rows",
     "compare",
+    "count_predictions",
     "make_plan",
+    "merge_counts",
+    "on_grid",
     "prepare",
+    "prepare_elsewhere",
     "progress",
     "refuse_fit_params",
     "require_repeatable",
     "run",
+    "table_columns",
     "training_objective",
+    "trains",
     "usual_voters",
 ]

@@ -1,7 +1,7 @@
 """From votes to a certificate: learn the posterior, draw once, count the errors, compute the bound."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,17 +11,19 @@ from numpy.typing import NDArray
 from certivote._version import __version__
 from certivote.certificate import SCHEMA_VERSION, Certificate, Drift, PartRecord, Payment, PromiseRecord
 from certivote.pipeline._assumptions import assumptions
+from certivote.pipeline._by_number import NumberedRows
 from certivote.pipeline._hyper_priors import HyperPrior
 from certivote.pipeline._learn import SOLVERS, Problem, expected_bound
 from certivote.pipeline._majority import certified_majority, fixed_bound
 from certivote.pipeline._plan import Plan
-from certivote.pipeline._prepare import Prepared, PreparedPart
+from certivote.pipeline._prepared import CountedRows, Prepared, PreparedPart
 from certivote.pipeline._progress import Stage, Tick
 from certivote.pipeline._promises import make_promises
 from certivote.pipeline._provenance import provenance
+from certivote.pipeline._reference import Reference
 from certivote.pipeline._split import PartRows
 from certivote.pipeline._units import drift_of
-from certivote.promises import CountedVote, count_votes
+from certivote.promises import CountedVote, Repeats, count_votes
 from certivote.theory.bounds import average_of_bounds
 from certivote.theory.predictors import Evidence, Vote
 from certivote.theory.risks import answers_and_mistakes
@@ -32,16 +34,22 @@ from certivote.votes import fixed_point
 __all__ = ["CertifiedPart", "Outcome", "certify_votes"]
 
 Array = NDArray[np.float64]
+_Wrong = tuple[NDArray[np.bool_], Repeats | None]
+"""On which rows a vote errs, and how many rows each of them stands for."""
 
 
 @dataclass(frozen=True)
 class CertifiedPart:
-    """The vote of one part, who casts it, and rows to see later whether they still vote so."""
+    """The vote of one part, who casts it, and rows to see later whether they still vote so.
 
-    rows: PartRows
+    ``reference`` is what new rows can be compared with; None for given models, and for parts that are not deployed.
+    """
+
+    rows: PartRows | NumberedRows
     voters: FittedVoters
     vote: Vote
     probe: Any
+    reference: Reference | None = None
 
 
 @dataclass(frozen=True)
@@ -122,8 +130,10 @@ def certify_votes(plan: Plan, prepared: Prepared, stage: Stage | None = None) ->
         Account(record.statistics, record.penalty, record.size, attempt.paid) for record, _, attempt in outcomes
     ]
     certificate = _assemble(plan, prepared, records, accounts, deployed, promises)
+    own, chosen = prepared.parts[deployed], kept.vote.weights
+    reference = None if own.reference is None else own.reference.of(own.votes, chosen)
     parts = tuple(
-        CertifiedPart(part.rows, part.voters, attempt.vote, part.probe)
+        CertifiedPart(part.rows, part.voters, attempt.vote, part.probe, reference if part is own else None)
         for part, (_, _, attempt) in zip(prepared.parts, outcomes, strict=True)
     )
     return Outcome(certificate, prepared.classes, parts, prepared.prediction_seed())
@@ -143,9 +153,43 @@ def _certify_part(
     training.
     """
     learned = _learn(plan, part, training_rng, tick)
-    attempts = (_attempt(plan, part, learned, draw_rng, number) for number in range(plan.paid_draws))
+    method = plan.method
+    votes = [method.predictor.deploy(plan.family, learned.parameters, draw_rng) for _ in range(plan.paid_draws)]
+    central = part.hyper_priors[0].beta
+    prior_vote = fixed_point(np.log(central / central.sum()))
+    counted: Iterable[CountedVote]
+    if part.elsewhere is not None:
+        part, counted, prior = _counted_elsewhere(plan, part, votes, prior_vote)
+    else:
+        repeats = None if part.counted is None else part.counted.repeats
+        counted = (
+            count_votes(method, plan.loss, part.votes, part.labels, vote, draw_rng, part.entities, repeats)
+            for vote in votes
+        )
+        prior = answers_and_mistakes(part.votes, prior_vote, part.labels, plan.loss)[1], repeats
+    attempts = (_attempt(plan, learned, each, number) for number, each in enumerate(counted))
     best = min(attempts, key=lambda attempt: attempt.bound)
-    return _record(plan, part, classes, learned, best), learned, best
+    return _record(plan, part, classes, learned, best, prior), learned, best
+
+
+def _counted_elsewhere(
+    plan: Plan, part: PreparedPart, votes: Sequence[Vote], prior_vote: Array
+) -> tuple[PreparedPart, list[CountedVote], _Wrong]:
+    """The same where rows lie elsewhere: all is counted in one pass, which also gives the digests of the rows."""
+    assert part.elsewhere is not None
+    found = part.elsewhere.count([*(vote.weights for vote in votes), prior_vote], plan.loss)
+    part = replace(
+        part,
+        digests=found.digests,
+        duplicates=found.duplicates,
+        counted=CountedRows(found.counts[-1].repeats, found.votes_digest),
+    )
+    counted = [
+        CountedVote(plan.method, plan.loss, part.votes, own.labels, None, vote, own.tally, own.repeats)
+        for vote, own in zip(votes, found.counts, strict=False)
+    ]
+    prior = found.counts[-1]
+    return part, counted, (prior.tally.wrong[0], prior.repeats)
 
 
 def _learn(plan: Plan, part: PreparedPart, rng: np.random.Generator, tick: Tick) -> _Learned:
@@ -160,7 +204,15 @@ def _learn(plan: Plan, part: PreparedPart, rng: np.random.Generator, tick: Tick)
         for candidate in plan.settings():
             setting = replace(candidate, prior_nats=-math.log(hyper_prior.weight))
             problem = Problem(
-                part.votes, part.labels, plan.loss, prior, plan.family, plan.method, setting, part.entities
+                *part.to_learn,
+                plan.loss,
+                prior,
+                plan.family,
+                plan.method,
+                setting,
+                part.entities,
+                part.n_rows,
+                part.blocks,
             )
             found = SOLVERS[plan.solver](problem, rng, tick) if plan.method.predictor.learns else prior
             options.append((problem, _Learned(found, prior, hyper_prior.weight, setting)))
@@ -169,29 +221,27 @@ def _learn(plan: Plan, part: PreparedPart, rng: np.random.Generator, tick: Tick)
     return min(options, key=lambda option: expected_bound(option[0], option[1].parameters))[1]
 
 
-def _attempt(plan: Plan, part: PreparedPart, learned: _Learned, draw_rng: np.random.Generator, number: int) -> _Attempt:
+def _attempt(plan: Plan, learned: _Learned, counted: CountedVote, number: int) -> _Attempt:
     """One vote, drawn where the method draws, and its bound."""
-    method, setting = plan.method, learned.setting
-    vote = method.predictor.deploy(plan.family, learned.parameters, draw_rng)
-    counted = count_votes(method, plan.loss, part.votes, part.labels, vote, draw_rng, part.entities)
+    method, setting, vote = plan.method, learned.setting, counted.vote
     evidence = counted.evidence(setting.delta)
     paid = replace(setting, delta=setting.delta - evidence.risk_delta)
     penalty = method.theorem.charge(plan.family, vote.parameters, learned.prior, vote.point, paid)
-    bound = method.theorem.bound(evidence.statistics, penalty, counted.count() or part.votes.n_rows, paid)
+    bound = method.theorem.bound(evidence.statistics, penalty, counted.count() or counted.n_rows(), paid)
     return _Attempt(number, counted, evidence, paid, penalty, bound)
 
 
-def _record(plan: Plan, part: PreparedPart, classes: NDArray[Any], learned: _Learned, attempt: _Attempt) -> PartRecord:
-    """The record of the attempt that is kept."""
-    evidence, vote = attempt.evidence, attempt.vote
-    n, entities = part.votes.n_rows, attempt.counted.count()
+def _record(
+    plan: Plan, part: PreparedPart, classes: NDArray[Any], learned: _Learned, attempt: _Attempt, prior: _Wrong
+) -> PartRecord:
+    """The record of the attempt that is kept; ``prior``: what the vote with the prior's mean weights gets wrong."""
+    evidence, vote, counted = attempt.evidence, attempt.vote, attempt.counted
+    n, entities = part.n_rows, counted.count()
     # Bounds to compare with: of several parts the vote with the smallest bound is deployed, so these too hold together.
-    central = part.hyper_priors[0].beta
-    prior_vote = fixed_point(np.log(central / central.sum()))
-    _, prior_wrong = answers_and_mistakes(part.votes, prior_vote, part.labels, plan.loss)
-    prior_errors, prior_losses, prior_bound = fixed_bound(prior_wrong, plan.of_part(plan.delta), part.entities)
+    prior_wrong, repeats = prior
+    prior_errors, prior_losses, prior_bound = fixed_bound(prior_wrong, plan.of_part(plan.delta), part.entities, repeats)
     majority = certified_majority(
-        part.training_labels, part.labels, len(classes), plan.delta / plan.n_parts, part.entities
+        part.training_labels, counted.labels, len(classes), plan.delta / plan.n_parts, part.entities, counted.repeats
     )
     return PartRecord(
         n=n,
@@ -216,8 +266,8 @@ def _record(plan: Plan, part: PreparedPart, classes: NDArray[Any], learned: _Lea
         draw=attempt.number,
         certification_digest=part.digests[0],
         training_digest=part.digests[1],
-        votes_digest=part.votes.digest(),
-        training_rows=len(part.rows.train),
+        votes_digest=part.counted.votes_digest if part.counted else part.votes.digest(),
+        training_rows=part.rows.n_train,
         duplicates=part.duplicates[0],
         duplicates_of_training_rows=part.duplicates[1],
         holdout_errors=prior_errors,
@@ -303,7 +353,7 @@ def _assemble(
         assumptions=(*assumptions(units, method.predictor, promises=len(promises) > 1), *prepared.provisos),
         groups=units.groups,
         order=units.order,
-        division="shuffled",
+        division="shuffled" if plan.by_number is None else "by row number",
         candidates=(),
         provenance=provenance(prepared.table, prepared.entropy, plan.parameters),
         made_in_schema=SCHEMA_VERSION,

@@ -2,11 +2,10 @@
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils._param_validation import validate_parameter_constraints
 
 from certivote.certificate import Candidate, Certificate, part_digest, row_keys, used_rows
 from certivote.pipeline._answers import (
@@ -22,23 +21,16 @@ from certivote.pipeline._answers import (
     probabilities,
     true_labels,
 )
-from certivote.pipeline._assumptions import assumptions
-from certivote.pipeline._certify import certify_votes
-from certivote.pipeline._hyper_priors import HyperPrior, given_hyper_priors, hyper_prior_words
-from certivote.pipeline._plan import PARAMETER_CONSTRAINTS, Plan, make_plan
-from certivote.pipeline._prepare import Prepared, PreparedPart
+from certivote.pipeline._given_rows import GivenRows, alone, certified, checked_plan, for_models
+from certivote.pipeline._plan import Plan
 from certivote.pipeline._promises import Sight, check_promises, check_sight, columns_of
-from certivote.pipeline._provenance import Table
 from certivote.pipeline._seeds import entropy_of
 from certivote.pipeline._shown import Shown
-from certivote.pipeline._split import PartRows, count_duplicates
+from certivote.pipeline._split import Duplicates, PartRows, count_duplicates
 from certivote.pipeline._unit_remarks import unit_remarks
 from certivote.pipeline._units import Units, make_units
 from certivote.pipeline._values import column_name
 from certivote.promises import Promise
-from certivote.theory.methods import GIVEN_MODEL
-from certivote.voters import FittedVoters
-from certivote.votes import build_votes
 
 __all__ = ["certify", "certify_predictions"]
 
@@ -102,7 +94,7 @@ def certify(
     >>> certificate.deployed_part.errors, certificate.deployed_part.n, round(certificate.bound, 4)
     (4, 143, 0.0629)
     """
-    plan = _plan(delta, promises, together, random_state)
+    plan = checked_plan(delta, promises, together, random_state)
     models, truth = named_models(model), true_labels(y)
     _check_fresh(models, X, truth)
     units, table, entropy = make_units(len(truth), groups, order), _table(X, len(truth), "X"), entropy_of(random_state)
@@ -166,7 +158,7 @@ def certify_predictions(
     >>> print(f"{certificate.bound:.4f}")
     0.0235
     """
-    plan = _plan(delta, promises, together, random_state)
+    plan = checked_plan(delta, promises, together, random_state)
     truth = true_labels(y_true, "y_true")
     if isinstance(y_pred, Mapping) or hasattr(y_pred, "columns"):
         columns = by_name(y_pred)
@@ -207,7 +199,7 @@ class _Rows:
     columns: tuple[str, ...]
     n_columns: int
     units: Units
-    duplicates: tuple[int, int]
+    duplicates: Duplicates
     remarks: tuple[str, ...]
     only_answers: bool = False
     table: Any = None
@@ -224,45 +216,40 @@ class _Rows:
         columns = columns_of(self.table, names, np.arange(len(self.truth)))
         return Sight(columns, is_given=alone, masses=probable and by_class(probable, classes), scores=self.scores)
 
+    def among(self, classes: list[Any]) -> GivenRows:
+        """The same with labels as codes."""
+        return GivenRows(
+            classes=classes,
+            labels=codes_of(self.truth, classes),
+            target=self.target,
+            columns=self.columns,
+            n_columns=self.n_columns,
+            units=self.units,
+            digests=self.digests(),
+            training_rows=self.training.n if self.training else 0,
+            duplicates=self.duplicates,
+            remarks=self.remarks,
+        )
+
 
 def _certificate(
     answers: dict[str, list[Any]], known: Sequence[Any], rows: _Rows, usual: Plan, sure: Sequence[Probable | None]
 ) -> Certificate:
     """The certificate of the best candidate."""
     classes = match(rows.truth, list(answers.values()), known, list(answers))
-    labels = codes_of(rows.truth, classes)
-    codes = np.stack([codes_of(given, classes) for given in answers.values()], axis=1)
-    n_candidates = len(answers) + (len(answers) > 1)
-    given = {
-        "models": list(answers),
-        "delta": usual.delta,
-        "answers_only": rows.only_answers,
-        "promises": usual.given["promises"],
-        "together": usual.together,
-    }
-    plan = dataclasses.replace(usual, n_candidates=n_candidates, given=given)
-    alone = dataclasses.replace(plan, method=GIVEN_MODEL, family=GIVEN_MODEL.family)
-    digests = rows.digests()
-
-    def certified(plan: Plan, voting: NDArray[np.intp], sight: Sight) -> Certificate:
-        prepared = _prepared(plan, voting, labels, classes, rows, digests, sight)
-        found = certify_votes(plan, prepared).certificate
-        parts = tuple(
-            dataclasses.replace(part, training_rows=rows.training.n if rows.training else 0) for part in found.parts
-        )
-        told = assumptions(rows.units, plan.method.predictor, given=True, promises=len(plan.promises) > 1)
-        return dataclasses.replace(found, parts=parts, assumptions=told)
-
+    given = rows.among(classes)
+    codes = np.stack([codes_of(said, classes) for said in answers.values()], axis=1)
+    plan = for_models(usual, list(answers), rows.only_answers)
     sights = [rows.sight(probable, classes, alone=True) for probable in sure or [None] * len(answers)]
     check_promises(plan.promises, np.array(list(map(str, classes))), sights[0].columns)
     check_sight(plan.promises, sights, list(answers))
-    each = [certified(alone, codes[:, [j]], sight) for j, sight in enumerate(sights)]
+    each = [certified(alone(plan), codes[:, [j]], given, sight) for j, sight in enumerate(sights)]
     best = min(range(len(each)), key=lambda j: each[j].bound)
     chosen: int | None = best
     certificate = each[best]
     if len(each) == 1:
         return certificate
-    vote = certified(plan, codes, rows.sight(None, classes, alone=False))
+    vote = certified(plan, codes, given, rows.sight(None, classes, alone=False))
     if vote.bound < certificate.bound:
         certificate, chosen = vote, None
     candidates = [
@@ -270,59 +257,6 @@ def _certificate(
         for j, (name, own) in enumerate(zip(answers, each, strict=True))
     ]
     return dataclasses.replace(certificate, candidates=tuple(candidates))
-
-
-def _prepared(
-    plan: Plan,
-    codes: NDArray[np.intp],
-    labels: NDArray[np.intp],
-    classes: list[Any],
-    rows: _Rows,
-    digests: tuple[str, str],
-    sight: Sight,
-) -> Prepared:
-    """What the pipeline would have made of voters that are given."""
-    units, everything = rows.units, np.arange(len(labels))
-    learns = plan.method.predictor.learns
-    part = PreparedPart(
-        rows=PartRows(np.arange(0), everything),
-        voters=cast(FittedVoters, None),  # their votes are here, and nobody asks for others
-        votes=build_votes(codes=codes, n_classes=len(classes)),
-        labels=labels,
-        training_labels=labels[:0],
-        entities=units.of(everything),
-        times=units.times,
-        hyper_priors=given_hyper_priors(plan.prior, codes.shape[1]) if learns else (HyperPrior(np.ones(1)),),
-        duplicates=rows.duplicates,
-        digests=digests,
-        remarks=rows.remarks,
-        probe=None,
-        sight=sight,
-    )
-    counts = tuple(np.bincount(labels, minlength=len(classes)).tolist())
-    return Prepared(
-        classes=np.array([str(label) for label in classes], dtype=object),
-        parts=(part,),
-        provisos=(),
-        split="none",
-        hyper_prior=hyper_prior_words(plan.prior) if learns else "none: the model was given",
-        choices=(),
-        entropy=entropy_of(plan.random_state),
-        table=Table(rows.target, rows.columns, rows.n_columns, counts),
-        units=units,
-    )
-
-
-def _plan(delta: float, promises: Sequence[Promise], together: bool, random_state: int) -> Plan:
-    """What is done with the answers of given models, the parameters checked."""
-    given: dict[str, Any] = {
-        "delta": delta,
-        "promises": promises,
-        "together": together,
-        "random_state": random_state,
-    }
-    validate_parameter_constraints({name: PARAMETER_CONSTRAINTS[name] for name in given}, given, "certify")
-    return make_plan(split="none", **given)
 
 
 def _check_fresh(models: dict[str, Any], X: Any, truth: list[Any]) -> None:

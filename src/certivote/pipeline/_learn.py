@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy import optimize
 from threadpoolctl import ThreadpoolController
 
+from certivote.pipeline._block_risks import Blocks, blocked_boosting, blocked_risk
 from certivote.pipeline._progress import Tick
 from certivote.theory.entities import Entities
 from certivote.theory.families import Draw, Family
@@ -35,7 +36,8 @@ class Problem:
     """What an optimiser sees of one part: votes and labels, prior, and how the bound is paid.
 
     The learned parameters are functions of an unconstrained vector ``x``, so every step is feasible. Where rows belong
-    to ``entities``, risks are means over these, and their number takes the place of that of the rows.
+    to ``entities``, risks are means over these, and their number takes the place of that of the rows. Where these are
+    some of the rows only, ``n_rows`` is how many will be counted; where they come in ``blocks``, risks are of these.
     """
 
     votes: Votes
@@ -46,11 +48,19 @@ class Problem:
     method: Method
     setting: Setting
     entities: Entities | None = None
+    n_rows: int | None = None
+    blocks: Blocks | None = None
 
     def bound(self, risk: Any, penalty: float) -> tuple[float, Any, float]:
         """The bound and its derivatives in the risk and in the penalty."""
-        size = self.votes.n_rows if self.entities is None else self.entities.count
+        size = self.n_rows or self.votes.n_rows if self.entities is None else self.entities.count
         return self.method.theorem.slopes(risk, penalty, size, self.setting)
+
+    def whole_risk(self) -> SmoothRisk:
+        """The method's own smooth risk, on all rows."""
+        if self.blocks is not None:
+            return blocked_risk(self.blocks, self.method.name, self.family.name, self.loss)
+        return self.risk(self.votes, self.labels, self.shares())
 
     def risk(self, votes: Votes, labels: Labels, shares: Array | None = None) -> SmoothRisk:
         """The method's own smooth risk, on all rows or on some."""
@@ -111,7 +121,10 @@ def lbfgs(problem: Problem, rng: np.random.Generator, tick: Tick) -> Array:
     method trains on several draws (smv-mc), their uniform numbers are fixed, which makes that risk smooth too.
     """
     # The starts come first: they have a vote matrix of their own, which is gone when the objective makes its.
-    path = _boosting_path(problem.votes, problem.labels, problem.shares())
+    if problem.blocks is not None:
+        path = blocked_boosting(problem.blocks)
+    else:
+        path = _boosting_path(problem.votes, problem.labels, problem.shares())
     near_and_far = problem.family.starts(problem.prior, problem.floor, path)
     objective = training_objective(problem, rng)
     low, high = problem.limits()
@@ -136,7 +149,7 @@ def lbfgs(problem: Problem, rng: np.random.Generator, tick: Tick) -> Array:
 
 def expected_bound(problem: Problem, parameters: Array) -> float:
     """The bound at the expected risk and penalty, to choose between solutions before the draw."""
-    return _expected_bound(problem, problem.risk(problem.votes, problem.labels, problem.shares()), parameters)[0]
+    return _expected_bound(problem, problem.whole_risk(), parameters)[0]
 
 
 @functools.cache
@@ -157,7 +170,7 @@ def _expected_bound(problem: Problem, risk: SmoothRisk, parameters: Array) -> tu
 def _full_batch_risk(problem: Problem, rng: np.random.Generator) -> SmoothRisk:
     n_draws = problem.method.risk.draws
     if n_draws <= 1:
-        return problem.risk(problem.votes, problem.labels, problem.shares())
+        return problem.whole_risk()
     draws = problem.family.fixed_draws(n_draws, problem.votes.n_voters, rng)
     drawn = drawn_risk(problem.votes, problem.labels, problem.loss, shares=problem.shares())
     return lambda parameters: _mean_over_draws(problem.family, drawn, parameters, draws(parameters))

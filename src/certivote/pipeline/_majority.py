@@ -7,11 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certivote.maths.betting import betting_upper
+from certivote.promises import Repeats, how_many
 from certivote.theory.bounds import holdout
 from certivote.theory.entities import Entities
 from certivote.theory.risks import Labels
 
-__all__ = ["Majority", "certified_majority", "fixed_bound"]
+__all__ = ["Majority", "certified_majority", "class_counts", "fixed_bound"]
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,12 @@ class Majority:
 
 
 def certified_majority(
-    train: Labels, certify: Labels, n_classes: int, delta: float, entities: Entities | None = None
+    train: Labels,
+    certify: Labels,
+    n_classes: int,
+    delta: float,
+    entities: Entities | None = None,
+    repeats: Repeats | None = None,
 ) -> Majority:
     """The most frequent class of the training rows, certified like a vote that no certification row has influenced.
 
@@ -38,13 +44,25 @@ def certified_majority(
     >>> majority.code, majority.errors, round(majority.bound, 3)
     (1, 1, 0.751)
     """
-    chosen_from, level = (train, delta) if len(train) else (certify, delta / n_classes)
-    code = int(np.bincount(chosen_from, minlength=n_classes).argmax())
-    return Majority(code, *fixed_bound(certify != code, level, entities))
+    if len(train):
+        counts, level = np.bincount(train, minlength=n_classes), delta
+    else:
+        counts, level = class_counts(certify, n_classes, repeats), delta / n_classes
+    code = int(counts.argmax())
+    return Majority(code, *fixed_bound(certify != code, level, entities, repeats))
+
+
+def class_counts(labels: Labels, n_classes: int, repeats: Repeats | None = None) -> NDArray[np.int64]:
+    """How many rows have each class, where each row stands for so many."""
+    if repeats is None:
+        return np.bincount(labels, minlength=n_classes)
+    counts = np.zeros(n_classes, dtype=np.int64)
+    np.add.at(counts, labels, repeats)
+    return counts
 
 
 def fixed_bound(
-    wrong: NDArray[np.bool_], delta: float, entities: Entities | None = None
+    wrong: NDArray[np.bool_], delta: float, entities: Entities | None = None, repeats: Repeats | None = None
 ) -> tuple[int, tuple[float, ...], float]:
     """Errors, losses of the entities if there are any, and bound of a classifier that was fixed beforehand.
 
@@ -53,8 +71,8 @@ def fixed_bound(
     >>> fixed_bound(np.array([True, False, False, False]), 0.05)[::2]
     (1, 0.7513953...)
     """
-    errors = int(np.count_nonzero(wrong))
+    errors = how_many(wrong, repeats)
     if entities is None:
-        return errors, (), holdout(errors, len(wrong), delta)
+        return errors, (), holdout(errors, len(wrong) if repeats is None else int(repeats.sum()), delta)
     losses = tuple(entities.losses(wrong).tolist())
     return errors, losses, betting_upper(losses, math.log(delta), math.log(delta))

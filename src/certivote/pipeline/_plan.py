@@ -11,6 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from certivote.certificate import recorded_parameters
 from certivote.maths.occam import PriceList
+from certivote.pipeline._by_number import ByNumber
 from certivote.pipeline._hyper_priors import as_floats, staying_price
 from certivote.pipeline._learn import SOLVERS
 from certivote.pipeline._split import Split
@@ -89,6 +90,8 @@ class Plan:
         The parameters as they were given.
     n_candidates : int
         Classifiers that delta is divided among, so that the best may be chosen afterwards.
+    by_number : ByNumber or None
+        Whether rows are divided by their numbers, as on a cluster, and not shuffled.
     """
 
     method: Method
@@ -110,6 +113,7 @@ class Plan:
     random_state: Any
     given: dict[str, Any]
     n_candidates: int = 1
+    by_number: ByNumber | None = None
 
     @property
     def parameters(self) -> tuple[tuple[str, str], ...]:

@@ -3,7 +3,6 @@
 import inspect
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,106 +11,29 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import _safe_indexing
 
 from certivote.certificate import part_digest, row_keys
-from certivote.pipeline._column_remarks import column_remarks
-from certivote.pipeline._hyper_priors import (
-    HyperPrior,
-    given_hyper_priors,
-    hyper_prior_words,
-    informed_hyper_prior,
-)
+from certivote.pipeline._block_risks import LocalBlocks
+from certivote.pipeline._by_number import NumberedRows
+from certivote.pipeline._hyper_priors import hyper_prior_words
 from certivote.pipeline._input import check_labelled
 from certivote.pipeline._look import FOLDED_BELOW, Look, look_at_first
 from certivote.pipeline._plan import Plan
+from certivote.pipeline._prepared import Prepared, PreparedPart
 from certivote.pipeline._probe import probe_rows
 from certivote.pipeline._progress import Stage
 from certivote.pipeline._promises import GUIDE_ROWS, Sight, Unseen, check_promises, columns_of
-from certivote.pipeline._provenance import Table, describe_table
+from certivote.pipeline._provenance import describe_table
+from certivote.pipeline._reference import reference_rows
 from certivote.pipeline._seeds import Seeds, entropy_of
 from certivote.pipeline._split import PartRows, Split, count_duplicates, split_rows
+from certivote.pipeline._train import train_voters
 from certivote.pipeline._unit_remarks import unit_remarks
 from certivote.pipeline._units import Units, make_units
-from certivote.pipeline._weigh import informed_weights
 from certivote.theory.entities import Entities
 from certivote.theory.methods import Method
 from certivote.theory.risks import Labels
 from certivote.voters import FittedVoters, Preprocessed, VoterSet, resolve_voters
-from certivote.votes import Votes
 
-__all__ = ["Prepared", "PreparedPart", "prepare"]
-
-
-@dataclass(frozen=True)
-class PreparedPart:
-    """One part: its rows, the voters fitted on some of them, and their votes on the others.
-
-    Attributes
-    ----------
-    rows : PartRows
-    voters : FittedVoters
-    votes : Votes
-        On the certification rows.
-    labels, training_labels : array of int
-        Classes of the certification rows, and of the training rows.
-    entities : Entities or None
-        Which certification rows belong together.
-    times : array or None
-        When the certification rows were taken.
-    hyper_priors : tuple of HyperPrior
-        Those that the learner may choose from.
-    duplicates : (int, int)
-        Certification rows that equal an earlier one, and that equal a training row.
-    digests : (str, str)
-        Of the certification rows and of the training rows.
-    remarks : tuple of str
-        What the training rows show about single columns.
-    probe : rows
-        Some that are none of these, see :func:`~certivote.pipeline._probe.probe_rows`.
-    sight : Sight
-        What promises may see besides.
-    """
-
-    rows: PartRows
-    voters: FittedVoters
-    votes: Votes
-    labels: Labels
-    training_labels: Labels
-    entities: Entities | None
-    times: NDArray[Any] | None
-    hyper_priors: tuple[HyperPrior, ...]
-    duplicates: tuple[int, int]
-    digests: tuple[str, str]
-    remarks: tuple[str, ...]
-    probe: Any
-    sight: Sight
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """All parts, ready to learn from, the entropy that all randomness comes from, and what the rows were."""
-
-    classes: NDArray[Any]
-    parts: tuple[PreparedPart, ...]
-    provisos: tuple[str, ...]
-    split: Split | int
-    hyper_prior: str
-    choices: tuple[str, ...]
-    entropy: tuple[int, ...]
-    table: Table
-    units: Units
-
-    def learning_streams(self) -> list[tuple[np.random.Generator, np.random.Generator]]:
-        """For each part, fresh streams for training and for the draw; the same in every call."""
-        seeds = Seeds(self.entropy).learning.spawn(2 * len(self.parts))
-        streams = [np.random.default_rng(seed) for seed in seeds]
-        return list(zip(streams[::2], streams[1::2], strict=True))
-
-    def prediction_seed(self) -> int:
-        """Seed of the votes that a random predictor draws."""
-        return int(np.random.default_rng(Seeds(self.entropy).prediction).integers(2**63))
-
-    def promise_stream(self) -> np.random.Generator:
-        """What sets rows aside for promises, and puts rows in the order of bets; the same in every call."""
-        return np.random.default_rng(Seeds(self.entropy).promises)
+__all__ = ["check_plan", "prepare", "provisos"]
 
 
 def prepare(
@@ -149,21 +71,28 @@ def prepare(
     X, y = check_labelled(owner, voters, X, y)
     classes = np.unique(np.concatenate([y, np.asarray(voters.known_classes(), dtype=y.dtype)]))
     units = make_units(len(y), groups, order)
-    _check(plan, methods or (plan.method,), classes)
+    check_plan(plan, methods or (plan.method,), classes)
     _check_units(plan, units)
     entropy = entropy_of(plan.random_state)
     seeds = Seeds(entropy)
     shuffled = units.arranged(len(y), np.random.default_rng(seeds.split))
+    if plan.by_number is not None and (units.groups or units.order or plan.split not in ("auto", "single")):
+        raise ValueError("Rows are divided by their numbers with split='single', and without groups and order.")
     look = Look("single" if plan.split == "auto" else plan.split, plan.train_share or 0.5)
     # With cross and given folds, the rows that a pilot looks at are certified too: nothing may be decided by them.
-    pilot = voters.pilot(len(y)) if plan.train_share is None and plan.split in ("auto", "single") else None
+    looks = plan.train_share is None and plan.split in ("auto", "single") and plan.by_number is None
+    pilot = voters.pilot(len(y)) if looks else None
     if pilot is not None:
         stage.begin("looking at the learning curve")
         rng, folds = np.random.default_rng(seeds.pilot), plan.split == "auto" and _may_fold(plan, units, len(y))
         look = look_at_first(pilot, X, y, classes, shuffled, plan.loss, plan.delta, rng, units, folds)
-    divided = tuple(
-        PartRows(units.rows_of(part.train), units.rows_of(part.certify))
-        for part in split_rows(shuffled, look.split, look.share, look.first)
+    divided = (
+        (NumberedRows(entropy, len(y), plan.train_share or 0.5).checked().in_memory(),)
+        if plan.by_number
+        else tuple(
+            PartRows(units.rows_of(part.train), units.rows_of(part.certify))
+            for part in split_rows(shuffled, look.split, look.share, look.first)
+        )
     )
     for message in _worries(voters, classes, X, y, divided):
         warnings.warn(message, UserWarning, stacklevel=5)
@@ -171,50 +100,59 @@ def prepare(
     check_promises(plan.promises, classes, columns_of(X, names, np.arange(len(y))))
     parts = []
     for rows, seed in zip(divided, seeds.voters.spawn(len(divided)), strict=True):
-        rng = np.random.default_rng(seed)
-        stage.begin(f"fitting the voters on {len(rows.train):,} rows")
-        training, labels = _safe_indexing(X, rows.train), np.searchsorted(classes, y[rows.train])
-        together = units.of(rows.train)
-        belong = {} if together is None else {"entities": together.codes}
-        fitted = voters.fit(training, y[rows.train], classes, rng, **belong)
-        if isinstance(plan.prior, str) and plan.prior == "informed":
-            stage.begin("weighing the voters by their out-of-sample votes")
-            weights = informed_weights(fitted, training, labels, plan.loss, rng, together)
-            hyper_priors: tuple[HyperPrior, ...] = (informed_hyper_prior(weights),)
-        else:
-            hyper_priors = given_hyper_priors(plan.prior, fitted.n_voters)
-        stage.begin(f"{fitted.n_voters:,} voters vote on {len(rows.certify):,} rows")
+        seen, learned_from, blocks = rows, None, None
+        if plan.by_number is not None:
+            seen = PartRows(rows.train[plan.by_number.sample(entropy, rows.n_train)], rows.certify)
+            learned_from = plan.by_number.learned_from(entropy, len(rows.certify))
+        training, labels = _safe_indexing(X, seen.train), np.searchsorted(classes, y[seen.train])
+        together = units.of(seen.train)
+        trained = train_voters(plan, training, y[seen.train], labels, classes, seed, table.columns, stage, together)
+        stage.begin(f"{trained.voters.n_voters:,} voters vote on {len(rows.certify):,} rows")
+        # Where rows lie on a cluster, nobody has rows of both kinds side by side.
+        alike = () if plan.by_number else unit_remarks(units, rows, X, table.columns, entropy)
+        votes, own_labels = (
+            trained.voters.votes(_safe_indexing(X, rows.certify)),
+            np.searchsorted(classes, y[rows.certify]),
+        )
+        if plan.by_number is not None and plan.by_number.in_blocks(votes.n_rows):
+            blocks = LocalBlocks.divided(votes, own_labels, plan.by_number.block_rows)
         parts.append(
             PreparedPart(
                 rows=rows,
-                voters=fitted,
-                votes=fitted.votes(_safe_indexing(X, rows.certify)),
-                labels=np.searchsorted(classes, y[rows.certify]),
-                training_labels=labels,
+                voters=trained.voters,
+                votes=votes,
+                labels=own_labels,
+                training_labels=np.searchsorted(classes, y[rows.train]),
                 entities=units.of(rows.certify),
                 times=None if units.times is None else units.times[rows.certify],
-                hyper_priors=hyper_priors,
+                hyper_priors=trained.hyper_priors,
                 duplicates=count_duplicates(keys, rows),
                 digests=(part_digest(keys, y, rows.certify), part_digest(keys, y, rows.train)),
-                probe=probe_rows(X, rows, entropy),
-                sight=_sight(fitted, X, names, rows, labels, together, seeds),
-                remarks=(
-                    *column_remarks(training, labels, table.columns),
-                    *unit_remarks(units, rows, X, table.columns, entropy),
-                ),
+                probe=probe_rows(X, seen, entropy),
+                sight=_sight(trained.voters, X, names, seen, labels, together, seeds),
+                remarks=(*trained.remarks, *alike),
+                learned_from=learned_from,
+                reference=reference_rows(X, names, rows.certify, units.of(rows.certify), seeds.reference),
+                blocks=blocks,
             )
         )
     return Prepared(
         classes=classes,
         parts=tuple(parts),
-        provisos=_provisos(voters, look.split),
+        provisos=provisos(voters, look.split),
         hyper_prior=hyper_prior_words(plan.prior),
         split=look.split,
-        choices=(look.reason,) if look.reason else (),
+        choices=_choices(plan, look, divided),
         entropy=entropy,
         table=table,
         units=units,
     )
+
+
+def _choices(plan: Plan, look: Look, divided: tuple[PartRows, ...]) -> tuple[str, ...]:
+    if plan.by_number is not None:
+        return plan.by_number.choices(divided[0].n_train, len(divided[0].certify))
+    return (look.reason,) if look.reason else ()
 
 
 def _may_fold(plan: Plan, units: Units, n_rows: int) -> bool:
@@ -247,7 +185,8 @@ def _sight(
     return Sight(columns, columns_of(X, names, rows.train), unseen)
 
 
-def _check(plan: Plan, methods: Sequence[Method], classes: NDArray[Any]) -> None:
+def check_plan(plan: Plan, methods: Sequence[Method], classes: NDArray[Any]) -> None:
+    """Refuse voters, methods, classes and splits that do not go together."""
     voters, name = plan.voters, type(plan.voters).__name__
     if len(classes) < 2:
         raise ValueError(
@@ -314,7 +253,7 @@ def _worries(
     return [f"No training row has class {shown}: the voters cannot vote for it, and each such row counts as an error."]
 
 
-def _provisos(voters: VoterSet, split: Split | int) -> tuple[str, ...]:
+def provisos(voters: VoterSet, split: Split | int) -> tuple[str, ...]:
     """Assumptions that depend on the voters."""
     if split == "none":
         return (

@@ -12,11 +12,14 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["PartRows", "Split", "count_duplicates", "split_rows"]
+__all__ = ["COMPARED_ROWS", "Duplicates", "PartRows", "Split", "count_duplicates", "split_rows"]
 
 Split = Literal["none", "single", "cross"]
 """Or a number of folds."""
 Rows = NDArray[np.intp]
+COMPARED_ROWS = 20_000_000
+"""Rows among which duplicates are counted, at most."""
+Duplicates = tuple[int | None, int | None]
 
 
 @dataclass(frozen=True)
@@ -25,6 +28,11 @@ class PartRows:
 
     train: Rows
     certify: Rows
+
+    @property
+    def n_train(self) -> int:
+        """How many rows train."""
+        return len(self.train)
 
 
 def split_rows(shuffled: Rows, split: Split | int, train_share: float, first: int = 0) -> tuple[PartRows, ...]:
@@ -68,14 +76,17 @@ def split_rows(shuffled: Rows, split: Split | int, train_share: float, first: in
     return parts if split == "cross" else parts[:1]
 
 
-def count_duplicates(keys: Sequence[bytes], part: PartRows) -> tuple[int, int]:
+def count_duplicates(keys: Sequence[bytes], part: PartRows) -> Duplicates:
     """Count certification rows that equal an earlier one, and those that equal a training row.
 
-    ``keys`` are the :func:`~certivote.certificate.row_keys` of all rows.
+    ``keys`` are the :func:`~certivote.certificate.row_keys` of all rows. Among more than 20 million they are not
+    counted.
 
     Duplicates are natural in discrete data and are never dropped; where they come from oversampling or from repeated
     entities, the certificate is void, so it states how many there are.
     """
+    if len(part.certify) + len(part.train) > COMPARED_ROWS:
+        return None, None
     certify = [keys[i] for i in part.certify]
     train = {keys[i] for i in part.train}
     return len(certify) - len(set(certify)), sum(key in train for key in certify)

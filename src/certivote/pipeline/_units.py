@@ -101,7 +101,12 @@ def make_units(n_rows: int, groups: ArrayLike | None, order: ArrayLike | None) -
 
 
 def require_repeatable(certificate: Certificate, groups: Any, order: Any) -> None:
-    """Refuse to repeat a fit without its seed, without what its rows belonged to, or when they were taken."""
+    """Refuse to repeat a fit without its seed or what its rows belonged to, or when they were taken; or a cluster's."""
+    if certificate.division != "shuffled":
+        raise ValueError(
+            "The vote was trained on a cluster, which cannot be repeated: other partitions or workers train other "
+            "voters. The model file holds the model, and not the recipe."
+        )
     if not certificate.provenance.entropy:
         raise ValueError("The certificate is of an early schema, which records no seed: fit anew instead.")
     for name, recorded, given in (("groups", certificate.groups, groups), ("order", certificate.order, order)):

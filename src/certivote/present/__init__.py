@@ -2,12 +2,13 @@
 
 Here live the sentences that users read (``certificate_text``, ``comparison_text``; ``cautions``, which stand beside
 every bound that hides a failure; ``plain_text``, which all text from files passes), the card that notebooks show
-(``certificate_card``), the pictures (``plot_certificate``, ``plot_comparison``, ``plot_decisions``, ``plot_weights``,
-and the style that all figures share) and the report as one web page (``write_report``). Nothing here is promised or
-recorded: a view reads a certificate, and may work out what its bound is made of or what it would be with other numbers,
-but whatever enters the record is computed before. What methods differ in comes from the table of methods, never from
-their names.
-The packages that draw and render, matplotlib and jinja2, are imported only when they are used.
+(``certificate_card``), the pictures (``plot_certificate``, ``plot_comparison``, ``plot_decisions``, ``plot_monitor``,
+``plot_weights``, and the style that all figures share), the report as one web page (``write_report``), the page of a
+monitor (``write_monitor``) and its numbers as text (``metrics_text``), the model card (``model_card``) and what MLflow
+is told (``log_certificate``). Nothing here is promised or recorded: a view reads a certificate, and may work out what
+its bound is made of or what it would be with other numbers, but whatever enters the record is computed before. What
+methods differ in comes from the table of methods, never from their names.
+The packages that draw, render and log, matplotlib, jinja2 and mlflow, are imported only when they are used.
 """
 
 from typing import TYPE_CHECKING
@@ -21,15 +22,27 @@ from certivote.present._terminal import certificate_text, comparison_text, text_
 from certivote.present._wording import bound_text
 
 if TYPE_CHECKING:
+    from certivote.present._mlflow import log_certificate
+    from certivote.present._model_card import model_card
     from certivote.present._notebook import CertificateCard, certificate_card
-    from certivote.present._plots import plot_certificate, plot_comparison, plot_decisions, plot_weights
+    from certivote.present._plots import (
+        plot_certificate,
+        plot_comparison,
+        plot_decisions,
+        plot_monitor,
+        plot_weights,
+    )
+    from certivote.present.monitor import metrics_text, write_monitor
     from certivote.present.report import TestRows, write_report
 else:
     __getattr__, __dir__ = late_names(
         __name__,
         {
+            "_mlflow": ["log_certificate"],
+            "_model_card": ["model_card"],
             "_notebook": ["CertificateCard", "certificate_card"],
-            "_plots": ["plot_certificate", "plot_comparison", "plot_decisions", "plot_weights"],
+            "_plots": ["plot_certificate", "plot_comparison", "plot_decisions", "plot_monitor", "plot_weights"],
+            "monitor": ["metrics_text", "write_monitor"],
             "report": ["TestRows", "write_report"],
         },
     )
@@ -44,13 +57,18 @@ __all__ = [
     "certificate_card",
     "certificate_text",
     "comparison_text",
+    "log_certificate",
+    "metrics_text",
     "mixed",
+    "model_card",
     "plain_text",
     "plot_certificate",
     "plot_comparison",
     "plot_decisions",
+    "plot_monitor",
     "plot_weights",
     "promise_text",
     "text_table",
+    "write_monitor",
     "write_report",
 ]

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-__all__ = ["plot_certificate", "plot_comparison", "plot_decisions", "plot_weights"]
+__all__ = ["plot_certificate", "plot_comparison", "plot_decisions", "plot_monitor", "plot_weights"]
 
 _INK = "#404040"
-_OBSERVED, _STEP = "#0072b2", "#e69f00"
+_OBSERVED, _STEP, _BOUND, _ALARM = "#0072b2", "#e69f00", "#d55e00", "#b3142b"
 _CURVE = "abstention"
 _DRAWN = (_CURVE, "subgroups")
 """Promises that are drawn."""
@@ -204,6 +204,57 @@ def plot_decisions(certificate: Any, promise: str | None = None, ax: "Axes | Non
     colour = METHODS[shown.method].colour
     with _style():
         return _draw_curve(found[0], colour, ax) if found[0].name == _CURVE else _draw_groups(found[0], colour, ax)
+
+
+def plot_monitor(monitor: Any, ax: "Axes | None" = None) -> "Axes":
+    """The evidence of a monitor over time, on a scale of powers of ten, with the line from which on there is an alarm.
+
+    Parameters
+    ----------
+    monitor : Monitor or DriftMonitor
+    ax : matplotlib axes, optional
+        Where to draw; new axes by default.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Examples
+    --------
+    >>> from certivote import Monitor, certify_predictions, plot_monitor
+    >>> certificate = certify_predictions(["ill", "well"] * 100, ["ill", "well"] * 99 + ["well", "well"])
+    >>> monitor = Monitor(certificate)
+    >>> _ = monitor.update(["ill", "well"] * 50, ["ill", "ill"] * 50)
+    >>> plot_monitor(monitor).get_yscale()
+    'log'
+    """
+    from certivote.monitor import DriftMonitor, Monitor
+    from certivote.present.monitor import exponents, moments
+
+    if not isinstance(monitor, Monitor | DriftMonitor):
+        raise TypeError(f"monitor must be a Monitor or a DriftMonitor; got {monitor!r:.80}.")
+    own = monitor if isinstance(monitor, DriftMonitor) else monitor.streams[0]
+    points = moments(own)
+    if not points:
+        raise ValueError("monitor has counted nothing yet: give it outcomes, or rows, by update.")
+    if own.alpha <= 0.0:
+        raise ValueError("monitor has no evidence to draw: its bound is 100 % or more, which nothing can exceed.")
+    n, logs, changes = (np.array(values, dtype=float) for values in zip(*points, strict=True))
+    low, high = exponents([*logs.tolist(), *changes.tolist()], own.log_threshold)
+    rows = "entities" if monitor.groups else "rows" if isinstance(monitor, DriftMonitor) else "outcomes"
+    with _style():
+        ax = _axes(ax, 2.8)
+        for values, colour, width, label in (
+            (changes, mixed(_INK, PALE), 0.9, "of a change"),
+            (logs, _BOUND, 1.4, "evidence"),
+        ):
+            ax.plot(n, 10.0 ** np.clip(values / np.log(10.0), low, high), color=colour, lw=width, label=label)
+        ax.axhline(np.exp(own.log_threshold), color=_ALARM, lw=1, ls="--", label="alarm")
+        ax.set(yscale="log", xlim=(0, n[-1]), ylim=(10.0**low, 10.0**high), xlabel=rows, ylabel="evidence")
+        ax.set_title(f"alarm after {own.alarm_at:,} {rows}" if own.alarm_at else "no alarm")
+        ax.legend(frameon=False, loc="upper left")
+        ax.grid()
+    return ax
 
 
 def _draw_curve(record: PromiseRecord, colour: str, ax: "Axes | None") -> "Axes":

@@ -39,9 +39,15 @@ def unchecked(certificate: Certificate) -> str:
     if not is_given(certificate):
         return ""
     what = ("the model", "it", "its threshold") if is_one_model(certificate) else ("the models", "them", "thresholds")
+    again = ""
+    if certificate.provenance.follows:
+        again = (
+            " Nor that these rows were chosen without regard to how they came out: if the outcomes of some decided "
+            f"when to certify {what[1]} again, only those that came later may be certified."
+        )
     return (
         f"that the certification rows had no part in training {what[0]}, in tuning {what[1]} or in choosing {what[2]}. "
-        "Nothing in the data can show it. If they had, the promise is void."
+        f"Nothing in the data can show it. If they had, the promise is void.{again}"
     )
 
 

@@ -3,7 +3,7 @@
 import json
 
 from certivote.certificate import Certificate, counted
-from certivote.present._subject import is_one_model, model_names, only_answers
+from certivote.present._subject import is_one_model, model_names, noun, only_answers
 
 __all__ = ["provenance_facts"]
 
@@ -32,6 +32,10 @@ def provenance_facts(certificate: Certificate, whole: bool = False) -> list[tupl
     if made.source:
         digest = made.source_digest if whole else made.source_digest[:_SHORT] + "..."
         rows.append(("file", f"{made.source} (SHA-256 {digest})"))
+    if made.follows:
+        digest = made.follows if whole else made.follows[:_SHORT] + "..."
+        rows.append(("follows", f"the certificate with SHA-256 {digest}, of the same {noun(certificate)}"))
+        rows += [("since then" if number == 0 else "", text) for number, text in enumerate(made.since)]
     if whole:
         rows.append(("libraries", ", ".join(f"{name} {version}" for name, version in made.versions)))
         rows.append(("parameters", ", ".join(f"{name}={_value(text)}" for name, text in made.parameters)))

@@ -53,6 +53,7 @@ class ByClass(Promise):
     """
 
     name = "by class"
+    takes_counts = True
 
     def make(self, ledger: Ledger) -> PromiseRecord:
         counted, codes = ledger.counted, range(len(ledger.classes))

@@ -11,14 +11,18 @@ from certivote.theory.predictors import CountedRows, Evidence, Tally, Vote
 from certivote.theory.risks import Labels, Loss
 from certivote.votes import Votes
 
-__all__ = ["CountedVote", "count_votes"]
+__all__ = ["CountedVote", "Repeats", "count_votes", "how_many"]
 
 Places = NDArray[np.intp]
+Repeats = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class CountedVote:
-    """A vote and what was counted of it in one pass over the certification rows, which may belong to entities."""
+    """A vote and what was counted of it in one pass over the certification rows, which may belong to entities.
+
+    Rows may stand for others like them: of row ``i`` there are then ``repeats[i]``, which belong to no entities.
+    """
 
     method: Method
     loss: Loss
@@ -27,6 +31,7 @@ class CountedVote:
     entities: Entities | None
     vote: Vote
     tally: Tally
+    repeats: Repeats | None = None
 
     def evidence(self, delta: float, rows: Places | None = None) -> Evidence:
         """What a bound on the error starts from: of all rows, or of some, of which there must be at least one."""
@@ -34,10 +39,11 @@ class CountedVote:
         if rows is not None:
             entities = None if entities is None else entities.among(rows)
             wrong = wrong[:, rows]
+        repeats = None if self.repeats is None else self.repeats[rows] if rows is not None else self.repeats
         shares = None if entities is None else entities.shares
         counted = CountedRows(
-            n=len(self.labels) if rows is None else len(rows),
-            errors=int(np.count_nonzero(wrong)),
+            n=self.n_rows(rows),
+            errors=how_many(wrong, repeats),
             rounds=self.tally.rounds,
             take=lambda: (self.votes, self.labels) if rows is None else (self.votes.take(rows), self.labels[rows]),
             risk=lambda votes, labels: self.method.risk.smooth(self.vote.family, votes, labels, self.loss, shares),
@@ -49,11 +55,17 @@ class CountedVote:
     def events(self, happened: NDArray[np.bool_], rows: Places) -> Evidence:
         """The same for something else that happens at some of the rows and not at others."""
         among = happened[rows]
-        errors = int(np.count_nonzero(among))
+        errors = how_many(among, None if self.repeats is None else self.repeats[rows])
         if self.entities is None:
-            return Evidence(errors, (errors / len(rows),))
+            return Evidence(errors, (errors / self.n_rows(rows),))
         losses = self.entities.among(rows).losses(among)
         return Evidence(errors, (mean_loss(losses),), losses=tuple(losses.tolist()))
+
+    def n_rows(self, rows: Places | None = None) -> int:
+        """How many certification rows there are, or how many these are."""
+        if self.repeats is None:
+            return len(self.labels) if rows is None else len(rows)
+        return int(self.repeats.sum() if rows is None else self.repeats[rows].sum())
 
     def count(self, rows: Places | None = None) -> int:
         """Entities that have rows, any or these; 0 where rows are by themselves."""
@@ -68,6 +80,17 @@ class CountedVote:
         return entities.losses(wrong.mean(axis=0) if self.tally.rounds > 1 else wrong[0])
 
 
+def how_many(happened: NDArray[np.bool_], repeats: Repeats | None = None) -> int:
+    """At how many rows something happened, where each stands for so many.
+
+    Examples
+    --------
+    >>> how_many(np.array([True, False, True])), how_many(np.array([True, False, True]), np.array([2, 5, 1]))
+    (2, 3)
+    """
+    return int(np.count_nonzero(happened)) if repeats is None else int((happened * repeats).sum())
+
+
 def count_votes(
     method: Method,
     loss: Loss,
@@ -76,7 +99,8 @@ def count_votes(
     vote: Vote,
     rng: np.random.Generator,
     entities: Entities | None = None,
+    repeats: Repeats | None = None,
 ) -> CountedVote:
     """Count, class by class, what a vote does on the certification rows."""
     tally = method.predictor.tally(vote, votes, labels, loss, rng)
-    return CountedVote(method, loss, votes, labels, entities, vote, tally)
+    return CountedVote(method, loss, votes, labels, entities, vote, tally, repeats)

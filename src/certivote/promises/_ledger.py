@@ -84,7 +84,8 @@ class Ledger:
         """A bound on the vote's error, as its loss says, among some of all certification rows: one of ``of``."""
         rows, share = np.flatnonzero(among), self.setting.delta / of
         evidence = self.counted.evidence(share, rows) if len(rows) else None
-        return self._statement(kind, label, None, len(rows), self.counted.count(rows), evidence, self.theorem, of)
+        n = self.counted.n_rows(rows)
+        return self._statement(kind, label, None, n, self.counted.count(rows), evidence, self.theorem, of)
 
     def events(
         self, kind: str, label: str, among: Mask, event: Mask, of: float = 1, threshold: float | None = None
@@ -95,7 +96,8 @@ class Ledger:
         happened = np.zeros(len(self.counted.labels), dtype=bool)
         happened[self.kept] = event
         evidence = self.counted.events(happened, rows) if len(rows) else None
-        return self._statement(kind, label, threshold, len(rows), self.counted.count(rows), evidence, self.theorem, of)
+        n = self.counted.n_rows(rows)
+        return self._statement(kind, label, threshold, n, self.counted.count(rows), evidence, self.theorem, of)
 
     def mean(self, kind: str, label: str, losses: NDArray[np.float64], of: float = 1) -> Statement:
         """A bound on the mean of losses in [0, 1], one per row of ``rows``, by bets: one of ``of``.

@@ -33,6 +33,7 @@ class Precision(Promise):
     """
 
     name = "precision"
+    takes_counts = True
 
     def make(self, ledger: Ledger) -> PromiseRecord:
         rows, codes = ledger.rows, range(len(ledger.classes))

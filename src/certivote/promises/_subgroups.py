@@ -38,7 +38,7 @@ from certivote.promises._ledger import Ledger
 from certivote.promises._rows import Columns
 from certivote.promises._words import over_entities, seen
 
-__all__ = ["Subgroups"]
+__all__ = ["Subgroups", "group_places"]
 
 _FEW = 10
 """Numbers of a column with more different ones are grouped by ranges."""
@@ -149,7 +149,7 @@ class Subgroups(Promise):
             name: Fixed(name, (), _words(name, values)) if guide is None else _fix(name, values, self.bins)
             for name, values in looked.items()
         }
-        places = {name: _places(own, rows.columns(name)) for name, own in fixed.items()}
+        places = {name: group_places(own, rows.columns(name)) for name, own in fixed.items()}
         divided = [_groups([fixed[name] for name in entry]) for entry in self._each]
         of = 2 * sum(map(len, divided))
         blocks = []
@@ -169,6 +169,16 @@ class Subgroups(Promise):
             guide_rows=0 if guide is None else len(looked[self._names[0]]),
             value=max(gaps, default=None),
         )
+
+    @staticmethod
+    def groups_of(record: PromiseRecord) -> list[tuple[tuple[Fixed, ...], tuple[int, ...]]]:
+        """Of each pair of statements in a record, the columns of its group, and its number in each of them."""
+        return [
+            (columns, numbers)
+            for entry in _entries(record)
+            for columns in [tuple(record.fixed[number] for number in entry)]
+            for _, numbers in _groups(columns)
+        ]
 
     @staticmethod
     def sentences(record: PromiseRecord) -> list[str]:
@@ -259,7 +269,7 @@ def _words(name: str, values: list[Any]) -> tuple[str, ...]:
     )
 
 
-def _places(fixed: Fixed, values: list[Any]) -> NDArray[np.intp]:
+def group_places(fixed: Fixed, values: list[Any]) -> NDArray[np.intp]:
     """Of each value the number of its group; -1 if it belongs to none."""
     first = len(fixed.numbers) + 1 if fixed.numbers else 0
     known = {word: first + place for place, word in enumerate(fixed.words)}

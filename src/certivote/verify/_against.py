@@ -1,25 +1,24 @@
 """Hold a certificate against the model and the data that it is about: let the voters vote again, and count again."""
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import _safe_indexing
 
-from certivote.certificate import Certificate, PartRecord, is_tree, row_keys, same_part
+from certivote.certificate import Certificate, PartRecord
 from certivote.verify._audit import AuditedModel, AuditedPart
 from certivote.verify._check import Check
 from certivote.verify._entities import OTHER_LOSSES, entity_losses
 from certivote.verify._families import FAMILIES
+from certivote.verify._gather import Gathered, GatheredPart, GatheredVote
 from certivote.verify._methods import RANDOM, method_of
 from certivote.verify._origin import check_model_origin
 from certivote.verify._promises import Sight
 from certivote.verify._recount import check_prior_vote, recount
-from certivote.verify._rows import check_part_rows
+from certivote.verify._rows import check_part_rows, rule_rows, share_of
 from certivote.verify._simulation import Array
 from certivote.verify._units import Units
-from certivote.verify._values import columns_of
 from certivote.verify._weights import is_certified_vote
 from certivote.verify._words import FITTED
 
@@ -77,47 +76,55 @@ def against_data(
     certificate: Certificate,
     parameters: dict[str, Any] | None,
     model: AuditedModel,
-    X: Any,
-    y: Any,
+    blocks: Iterable[tuple[Any, Any]],
     units: Units,
 ) -> Iterator[Check]:
-    """Whether these are the rows, the voters vote on them as they did, and the counts are those recorded."""
-    c, part, rows = certificate, certificate.deployed_part, model.part_
+    """Whether these are the rows, the voters vote on them as they did, and the counts are those recorded.
+
+    Rows come in blocks, in their order; rows in memory are one block.
+    """
+    c = certificate
     yield from units.checks
-    X, y = model.check_rows(X, y)
-    used = np.concatenate([numbers for each in (rows, *model.parts_) for numbers in (each.train, each.certify)])
-    if used.dtype.kind not in "iu" or used.min() < 0 or used.max() >= len(y):
-        yield Check("rows", False, f"the data have {len(y):,} rows, and row number {used.max():,} was used")
+    ruled, used = rule_rows(model), np.arange(0)
+    if ruled is None:
+        parts = (model.part_, *model.parts_)
+        used = np.concatenate([numbers for each in parts for numbers in (each.train, each.certify)])
+        if used.dtype.kind not in "iu" or used.min() < 0:
+            yield Check("rows", False, "row numbers of the model are none")
+            return
+    weights = model.hyper_posterior_ if method_of(c).predictor == RANDOM else model.weights_
+    found = Gathered(c, model, share_of(parameters), weights)
+    found.add_all(blocks)
+    n_rows = found.n_rows
+    if ruled is not None and ruled != n_rows:
+        yield Check("rows", False, f"the data have {n_rows:,} rows, and the model is about {ruled:,}")
+        return
+    if len(used) and used.max() >= n_rows:
+        yield Check("rows", False, f"the data have {n_rows:,} rows, and row number {used.max():,} was used")
         return
     if c.made_in_schema >= 5:
-        right = c.provenance.n_rows == len(y)
-        yield Check("rows", right, f"{len(y):,} given, {c.provenance.n_rows:,} recorded")
-    labels = yield from _check_classes(c, model, y)
-    if labels is None:
+        right = c.provenance.n_rows == n_rows
+        yield Check("rows", right, f"{n_rows:,} given, {c.provenance.n_rows:,} recorded")
+    known = yield from _check_classes(c, model, found)
+    if not known:
         return
-    yield from units.check_parts(c, parameters, model.parts_, len(y))
-    keys = row_keys(X)
-    yield from _check_rows(c, part, rows, keys, y, labels, units, "")
-    for number, (other, numbers) in enumerate(zip(c.parts, model.parts_, strict=False)):
+    yield from units.check_parts(c, parameters, model.parts_, n_rows)
+    first = found.parts[c.deployed]
+    yield from _check_rows(c, first, model.part_, units, "")
+    for number, (part, rows) in enumerate(zip(found.parts, model.parts_, strict=False)):
         if number != c.deployed:
-            yield from _check_rows(c, other, numbers, keys, y, labels, units, f"part {number + 1}, ")
-    own = _safe_indexing(X, rows.certify)
-    doubt = model.voter_set_.doubt(own)
-    yield Check("voters fixed beforehand", not doubt, doubt or "nothing in the certification rows speaks against it")
-    sight = Sight(column=columns_of(own, c.provenance.columns))
-    votes = model.voters_.votes(own)
-    yield from _check_votes(c, model, votes, labels[rows.certify], sight, *units.of_rows(rows.certify))
+            yield from _check_rows(c, part, rows, units, f"part {number + 1}, ")
+    yield from _check_votes(c, found.vote, weights, *_units_of(units, model.part_))
 
 
-def _check_classes(c: Certificate, model: AuditedModel, y: NDArray[Any]) -> Generator[Check, None, Labels | None]:
-    """The classes of the model are those of the labels; returns the number of each label, or None."""
-    classes = model.classes_
-    places = np.clip(np.searchsorted(classes, y), 0, len(classes) - 1)
-    unknown = sorted({str(label) for label in y[classes[places] != y].tolist()})
-    if unknown or len(classes) != len(c.classes):
-        yield Check("classes", False, f"rows of classes that the model does not know: {', '.join(unknown)}")
-        return None
-    counts = np.bincount(places, minlength=len(classes))
+def _check_classes(c: Certificate, model: AuditedModel, found: Gathered) -> Generator[Check, None, bool]:
+    """The classes of the model are those of the labels; returns whether the rows could be looked at."""
+    classes, counts = model.classes_, found.counts
+    if found.unknown or len(classes) != len(c.classes):
+        yield Check(
+            "classes", False, f"rows of classes that the model does not know: {', '.join(sorted(found.unknown))}"
+        )
+        return False
     elsewhere = np.asarray(model.voter_set_.known_classes(), dtype=classes.dtype)
     missing = (counts == 0) & ~np.isin(classes, elsewhere)
     absent = [name for name, gone in zip(c.classes, missing, strict=True) if gone]
@@ -125,43 +132,48 @@ def _check_classes(c: Certificate, model: AuditedModel, y: NDArray[Any]) -> Gene
     if c.made_in_schema >= 5:
         same = tuple(counts.tolist()) == c.provenance.class_counts
         yield Check("class counts of the data", same, f"{', '.join(map(str, counts.tolist()[:9]))} counted")
-    return places
+    return True
 
 
-def _check_rows(
-    c: Certificate,
-    part: PartRecord,
-    rows: AuditedPart,
-    keys: Sequence[bytes],
-    y: NDArray[Any],
-    labels: Labels,
-    units: Units,
-    where: str,
-) -> Iterator[Check]:
+def _units_of(units: Units, rows: AuditedPart) -> tuple[Labels | None, Labels | None]:
+    """Entities and times of the certification rows, where there are any."""
+    if units.entities is None and units.times is None:
+        return None, None
+    return units.of_rows(rows.certify)
+
+
+def _check_rows(c: Certificate, found: GatheredPart, rows: AuditedPart, units: Units, where: str) -> Iterator[Check]:
     """The rows of one part: their digests, duplicates among them, and what the most frequent class achieves."""
-    for name, chosen, digest in (
-        ("certification rows", rows.certify, part.certification_digest),
-        ("training rows", rows.train, part.training_digest),
-    ):
-        if digest:
-            same = same_part(digest, keys, y, chosen)
-            told = f"{len(chosen):,} rows and labels, digest {'as recorded' if same else 'OTHER than recorded'}"
+    part = found.record
+    for name, digest in (("certification rows", found.certify), ("training rows", found.train)):
+        if digest.is_recorded:
+            same = digest.is_same()
+            told = f"{digest.n:,} rows and labels, digest {'as recorded' if same else 'OTHER than recorded'}"
             yield Check(f"{where}{name}", same, told)
-    certify, train = [keys[row] for row in rows.certify.tolist()], {keys[row] for row in rows.train.tolist()}
-    found = (len(certify) - len(set(certify)), sum(key in train for key in certify))
-    told = f"{found[0]:,} and {found[1]:,} of training rows counted"
-    right = found == (part.duplicates, part.duplicates_of_training_rows)
-    yield Check(f"{where}duplicates counted", right, told)
+    if part.duplicates is not None:  # among very many rows they are not counted
+        certify, train = found.certify_keys, set(found.train_keys)
+        counts = (len(certify) - len(set(certify)), sum(key in train for key in certify))
+        told = f"{counts[0]:,} and {counts[1]:,} of training rows counted"
+        right = counts == (part.duplicates, part.duplicates_of_training_rows)
+        yield Check(f"{where}duplicates counted", right, told)
     if c.made_in_schema >= 5:
-        entities, _ = units.of_rows(rows.certify)
-        yield check_majority(c, part, labels[rows.train], labels[rows.certify], entities, where)
+        entities, _ = _units_of(units, rows)
+        yield check_majority(c, part, found.train_counts, np.concatenate(found.labels), entities, where)
 
 
 def check_majority(
-    c: Certificate, part: PartRecord, train: Labels, certify: Labels, entities: Labels | None, where: str
+    c: Certificate,
+    part: PartRecord,
+    train: NDArray[np.int64],
+    certify: Labels,
+    entities: Labels | None,
+    where: str,
 ) -> Check:
-    """What always answering the most frequent class of the training rows gets wrong; without these, of the others."""
-    code = int(np.bincount(train if len(train) else certify, minlength=len(c.classes)).argmax())
+    """What always answering the most frequent class of the training rows gets wrong; without these, of the others.
+
+    ``train`` are counts by class, ``certify`` the classes of the certification rows.
+    """
+    code = int((train if train.any() else np.bincount(certify, minlength=len(c.classes))).argmax())
     wrong = certify != code
     errors = int(np.count_nonzero(wrong))
     right = (c.classes[code], errors) == (part.majority_class, part.majority_errors)
@@ -174,25 +186,24 @@ def check_majority(
 
 def _check_votes(
     c: Certificate,
-    model: AuditedModel,
-    votes: Any,
-    labels: Labels,
-    sight: Sight,
+    vote: GatheredVote,
+    weights: Array | None,
     entities: Labels | None,
     times: Labels | None,
 ) -> Iterator[Check]:
     """The votes of the deployed part's voters, and everything that is counted of them."""
-    part = c.deployed_part
-    gone = part.n_voters - votes.n_voters
-    if gone > 0:
+    part, doubt = c.deployed_part, vote.doubt
+    yield Check("voters fixed beforehand", not doubt, doubt or "nothing in the certification rows speaks against it")
+    if vote.is_slim:
+        gone = part.n_voters - vote.n_voters
         yield Check("voters", True, f"the model is slim, {gone:,} of weight 0 are gone: their votes cannot be compared")
     else:
         if part.votes_digest:
-            same = votes.digest(plain=not is_tree(part.votes_digest)) == part.votes_digest
-            yield Check("voters", same, f"{votes.n_voters:,} vote {'as they did' if same else 'OTHER than they did'}")
-        yield check_prior_vote(c, part, votes, labels, entities)
-    weights = model.hyper_posterior_ if method_of(c).predictor == RANDOM else model.weights_
-    if weights is None:
-        yield Check("vote", False, "the certificate is about a random vote, and the model draws none")
+            same = vote.digest() == part.votes_digest
+            yield Check("voters", same, f"{vote.n_voters:,} vote {'as they did' if same else 'OTHER than they did'}")
+        yield check_prior_vote(part, vote.n_voters, vote.wrong, entities)
+    counted = vote.tally
+    if weights is None or counted is None:
+        yield Check("vote", False, vote.problem or "no row certifies it")
         return
-    yield from recount(c, votes, weights, labels, entities, times, sight)
+    yield from recount(c, counted, weights, entities, times, Sight(column=vote.column))

@@ -1,5 +1,6 @@
 """The audit of a certificate, and what it asks of the model that the certificate is about."""
 
+from collections.abc import Iterable
 from typing import Any, Protocol
 
 import numpy as np
@@ -7,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from certivote.certificate import Certificate
 from certivote.verify._check import Check
-from certivote.verify._methods import is_given
+from certivote.verify._methods import METHODS, is_given
 
 __all__ = ["AuditedModel", "verify"]
 
@@ -118,6 +119,8 @@ def verify(
     training: Any = None,
     scores: ArrayLike | None = None,
     table: Any = None,
+    earlier: Certificate | None = None,
+    blocks: Iterable[tuple[Any, Any]] | None = None,
 ) -> list[Check]:
     """Check a certificate: from its record alone, and against the model, the data and a new fit as far as they go.
 
@@ -148,6 +151,11 @@ def verify(
         How sure a given model is of each answer, if promises of the certificate were made with it.
     table : data frame, optional
         Columns of the rows that given models were certified on, for promises about columns, where ``X`` is not given.
+    earlier : Certificate, optional
+        For certificates of :func:`certivote.recertify`, the one that they say they follow, to compare with.
+    blocks : iterable of (rows, labels), optional
+        In place of ``X`` and ``y``: all rows in their order, some at a time, of which one is in memory. For votes whose
+        bound starts from a count of errors, without ``groups`` and ``order``.
 
     Returns
     -------
@@ -178,12 +186,21 @@ def verify(
         from certivote.verify._levels import Evidence, audit
     except ImportError as error:
         raise ImportError("Verifying needs the package python-flint: install certivote[verify].") from error
-    given = Evidence(model, X, y, refit, source_digest, groups, order, predictions, training, scores, table)
+    given = Evidence(
+        model, X, y, refit, source_digest, groups, order, predictions, training, scores, table, earlier, blocks
+    )
+    if blocks is not None:
+        _check_blocks(certificate, given)
     if is_given(certificate):
         _check_answers(given)
     elif (X is None) != (y is None) or (X is not None and model is None):
         raise ValueError(
             "X and y come together, and with the model: without it nothing says which rows were certified."
+        )
+    elif refit and certificate.division != "shuffled":
+        raise ValueError(
+            "refit=True trains again, and the vote was trained on a cluster, which cannot be repeated: other "
+            "partitions or workers train other voters. Verify it without a new fit."
         )
     elif refit and X is None:
         raise ValueError("refit=True trains again, and that needs the model and the data: give model, X and y.")
@@ -194,6 +211,19 @@ def verify(
     if not (scores is None and table is None) and (y is None or not is_given(certificate)):
         raise ValueError("scores and table are about the rows that given models were certified on: give y with them.")
     return list(audit(certificate, given))
+
+
+def _check_blocks(c: Certificate, given: Any) -> None:
+    """Refuse blocks of rows where all are needed at once."""
+    if not (given.X is None and given.y is None):
+        raise ValueError("blocks stand in place of X and y: give one or the other.")
+    if given.model is None or is_given(c) or given.refit or c.groups or c.order or c.made_in_schema < 9:
+        raise ValueError(
+            "blocks are for a vote that was fitted by this version or a later one, with its model, without groups or "
+            "order, and without a new fit: give X and y for others."
+        )
+    if c.method in METHODS and not METHODS[c.method].counts_errors:
+        raise ValueError(f"method {c.method} is about more than the number of errors: give X and y, all at once.")
 
 
 def _check_answers(given: Any) -> None:

@@ -15,7 +15,8 @@ from certivote.verify._entities import OTHER_LOSSES, entity_losses
 from certivote.verify._methods import GIVEN, method_of
 from certivote.verify._promises import Sight
 from certivote.verify._recount import check_prior_vote, recount
-from certivote.verify._simulation import Array, Labels
+from certivote.verify._simulation import Array, Labels, mistakes
+from certivote.verify._tally import prior_votes, tally, unknown_vote
 from certivote.verify._training import rows_among
 from certivote.verify._units import Units
 from certivote.verify._values import columns_of, values_of
@@ -114,14 +115,20 @@ def against_answers(
     yield from units.check_parts(c, parameters, [_AllRows(n_rows)], n_rows)
     yield from _check_rows(c, parameters, answers, X, training)
     entities, times = units.of_rows(np.arange(n_rows))
-    yield check_majority(c, part, answers.labels[:0], answers.labels, entities, "")
+    yield check_majority(c, part, np.zeros(len(c.classes), dtype=np.int64), answers.labels, entities, "")
     yield from _check_candidates(c, answers, entities)
     votes = _Votes(_certified(c, answers), len(c.classes))
     same = votes.digest(plain=not is_tree(part.votes_digest)) == part.votes_digest
     yield Check("voters", same, f"{votes.n_voters:,} answer {'as they did' if same else 'OTHER than they did'}")
-    yield check_prior_vote(c, part, votes, answers.labels, entities)
+    wrong = [mistakes(votes.masses(each), answers.labels, c.loss) for each in prior_votes(part, votes.n_voters)]
+    yield check_prior_vote(part, votes.n_voters, wrong, entities)
     sight = yield from _sight(c, parameters, answers, model, X, scores, table)
-    yield from recount(c, votes, _weights(c), answers.labels, entities, times, sight)
+    weights = _weights(c)
+    problem = unknown_vote(c, votes.n_voters, len(weights))
+    if problem:
+        yield Check("vote", False, problem)
+        return
+    yield from recount(c, tally(c, votes, weights, answers.labels), weights, entities, times, sight)
 
 
 def _sight(

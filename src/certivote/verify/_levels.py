@@ -11,7 +11,7 @@ from certivote.verify._candidates import check_candidates
 from certivote.verify._check import Check, trusted
 from certivote.verify._given import against_answers, check_names
 from certivote.verify._methods import METHODS, is_given
-from certivote.verify._origin import check_origin, check_source
+from certivote.verify._origin import check_earlier, check_origin, check_source
 from certivote.verify._payments import check_payments
 from certivote.verify._recompute import verify_record
 from certivote.verify._refit import against_refit, can_be_refitted
@@ -40,6 +40,13 @@ class Evidence:
     training: Any = None
     scores: Any = None
     table: Any = None
+    earlier: Certificate | None = None
+    blocks: Any = None
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether there are rows to count on."""
+        return self.y is not None or self.blocks is not None
 
 
 def audit(c: Certificate, given: Evidence) -> Iterator[Check]:
@@ -57,6 +64,7 @@ def audit(c: Certificate, given: Evidence) -> Iterator[Check]:
     yield from check_candidates(c, parameters)
     yield from check_words(c, parameters)
     yield from check_source(c, given.source_digest)
+    yield from check_earlier(c, given.earlier)
     units = Units() if given.y is None else read_units(c, len(given.y), given.groups, given.order)
     yield from _check_target(c, given.y)
     yield from _of_given_models(c, parameters, given, units) if is_given(c) else _of_a_fit(c, parameters, given, units)
@@ -74,9 +82,10 @@ def _of_a_fit(c: Certificate, parameters: dict[str, Any] | None, given: Evidence
         yield Check("model", False, "it carries no certificate, and this one is about a vote that was fitted")
         return
     yield from against_model(c, parameters, model)
-    if given.y is None:
+    if not given.has_rows:
         return
-    yield from against_data(c, parameters, model, given.X, given.y, units)
+    blocks = iter([(given.X, given.y)]) if given.blocks is None else given.blocks
+    yield from against_data(c, parameters, model, blocks, units)
     if not given.refit:
         return
     if not can_be_refitted(c):
@@ -135,7 +144,7 @@ def _seen(c: Certificate, parameters: dict[str, Any] | None, given: Evidence, un
     model, fitted = given.model, hasattr(given.model, "certificate_") and not is_given(c)
     answered = is_given(c) and not (model is None and given.predictions is None)
     level = Level.MODEL if fitted or answered else Level.RECORD
-    if given.y is not None and (fitted or is_given(c)):
+    if given.has_rows and (fitted or is_given(c)):
         level = Level.DATA
         if given.refit and fitted and can_be_refitted(c) and not _lacks(c, given):
             level = Level.REFIT
@@ -149,8 +158,9 @@ def _seen(c: Certificate, parameters: dict[str, Any] | None, given: Evidence, un
         units=level >= Level.DATA and not _lacks(c, given),
         named=units.named,
         called=any(listed(models)[1] for models in (model, given.predictions) if models is not None),
-        rows=level >= Level.DATA and (given.X is not None or answers_only),
+        rows=level >= Level.DATA and (given.blocks is not None or given.X is not None or answers_only),
         training=given.training is not None,
+        earlier=given.earlier is not None,
     )
 
 

@@ -45,6 +45,19 @@ _FOLDED = re.compile(
 )
 
 
+_NUMBERS = (
+    "rows were divided by their numbers, as on a cluster. Training there cannot be repeated: other partitions "
+    "or workers train other voters. So the record holds the model, and not the recipe"
+)
+_SAMPLE = re.compile(
+    rf"voters that are not trained where rows lie saw (?P<some>{_COUNT}) of (?P<all>{_COUNT}) training rows"
+)
+_LEARNED = re.compile(
+    rf"weights were learned from (?P<some>{_COUNT}) of (?P<all>{_COUNT}) certification rows; all are counted"
+)
+"""What is said where rows were divided by their numbers."""
+
+
 def n_first(total: int) -> int:
     """Of so many rows, how many are looked at where there may be folds."""
     return max(round(_FOLDED_FIRST * total), min(_FEWEST, round(_MOST * total)))
@@ -80,6 +93,8 @@ def is_folded(c: Certificate, parameters: dict[str, Any] | None) -> bool:
 
 def check_choices(c: Certificate, parameters: dict[str, Any] | None) -> Check:
     """What the first rows decided is in the words, and they might decide it."""
+    if c.division != "shuffled":
+        return _by_number(c)
     folded = is_folded(c, parameters)
     if not c.choices:
         return Check("choices", not folded, "none, and nothing says why there are folds" if folded else "none")
@@ -94,6 +109,19 @@ def check_choices(c: Certificate, parameters: dict[str, Any] | None) -> Check:
         right = right and (parameters is None or parameters["split"] != "auto" or not _EARLIER.fullmatch(text))
     n_rows, train = c.provenance.n_rows, c.deployed_part.training_rows
     return Check("choices", right, f"{text!r}, and {train:,} of {n_rows:,} rows train the voters")
+
+
+def _by_number(c: Certificate) -> Check:
+    """What is said of rows that were divided by their numbers: first that, then of how many which rows were used."""
+    part, right, rest = c.deployed_part, c.choices[:1] == (_NUMBERS,), list(c.choices[1:])
+    for pattern, total in ((_SAMPLE, part.training_rows), (_LEARNED, part.n)):
+        found = pattern.fullmatch(rest[0]) if rest else None
+        if found is not None:
+            some, every = _number(found["some"]), _number(found["all"])
+            right = right and some is not None and some < total and every == total
+            rest = rest[1:]
+    told = "as of rows that were divided by their numbers" if right and not rest else f"{c.choices!r:.300}"
+    return Check("choices", right and not rest, told)
 
 
 def is_train_share(c: Certificate, text: str, entities: int | None = None, folds: bool = False) -> bool:

@@ -11,7 +11,7 @@ from certivote.certificate import SCHEMA_VERSION, Certificate, Provenance, recor
 from certivote.verify._check import Check, trusted
 from certivote.verify._methods import is_given
 
-__all__ = ["check_model_origin", "check_origin", "check_source"]
+__all__ = ["check_earlier", "check_model_origin", "check_origin", "check_source"]
 
 _DIGEST, _TREE = re.compile("[0-9a-f]{64}"), re.compile("tree:[0-9a-f]{64}")
 _NAME, _NUMBER = re.compile(r"[a-z][a-z0-9_-]*"), re.compile(r"[0-9][a-z0-9.+]*")
@@ -119,3 +119,17 @@ def check_source(c: Certificate, digest: str | None) -> Iterator[Check]:
     if digest is not None and c.provenance.source_digest:
         same = digest == c.provenance.source_digest
         yield Check("digest of the file", same, f"{c.provenance.source}: {'as recorded' if same else 'ANOTHER file'}")
+
+
+def check_earlier(c: Certificate, earlier: Certificate | None) -> Iterator[Check]:
+    """Whether a certificate is the one that this one says it follows, made before it, and on other rows."""
+    if earlier is None:
+        return
+    same = bool(c.provenance.follows) and c.provenance.follows == earlier.digest
+    named = f"{c.provenance.follows:.16}..." if c.provenance.follows else "none"
+    yield Check("follows", same, f"{named} recorded, {earlier.digest:.16}... given")
+    before, after = earlier.provenance.created, c.provenance.created
+    yield Check("made after it", not before or before <= after, f"{before or 'unknown':.40}, then {after:.40}")
+    digests = {digest for part in earlier.parts for digest in (part.certification_digest, part.training_digest)} - {""}
+    again = [part.certification_digest for part in c.parts if part.certification_digest in digests]
+    yield Check("rows of its own", not again, "the SAME rows as before" if again else "other rows than before")

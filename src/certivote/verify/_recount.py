@@ -1,6 +1,6 @@
 """Errors and statistics of a vote, counted again from its voters' votes by code that makes no certificates."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,9 +11,10 @@ from certivote.certificate import Certificate, Drift, PartRecord, Statement
 from certivote.verify._check import Check
 from certivote.verify._entities import OTHER_LOSSES, entity_losses, renumbered, row_shares
 from certivote.verify._families import FAMILIES, Family
-from certivote.verify._methods import GIVEN, METHODS, RANDOM, Method, method_of
+from certivote.verify._methods import GIVEN, RANDOM, Method, method_of
 from certivote.verify._promises import Sight, recount_promises
-from certivote.verify._simulation import Array, AuditedVotes, Labels, least_rate, mean_over, mistakes
+from certivote.verify._simulation import Array, Labels, least_rate, mean_over
+from certivote.verify._tally import Tally
 
 __all__ = ["check_prior_vote", "recount"]
 
@@ -41,10 +42,9 @@ class _Count:
     loss, method, statistics
         What counts as an error, the method's row, and what its theorem is about if that is the mean vote.
     family : Family
-    votes, weights, labels
+    tally : Tally
+    weights : array
         As :func:`recount` takes them.
-    masses : array or None
-        Weight behind each class; None where the weights are drawn anew for every row.
     entities : array of int or None
         Which rows belong together.
     whole : bool
@@ -55,26 +55,20 @@ class _Count:
     method: Method
     statistics: Callable[[Array], list[Array]] | None
     family: Family
-    votes: AuditedVotes
+    tally: Tally
     weights: Array
-    labels: Labels
-    masses: Array | None
     entities: Labels | None
     whole: bool
 
     def take(self, rows: Labels) -> "_Count":
         """On some of the rows."""
         entities = None if self.entities is None else renumbered(self.entities[rows])
-        if self.masses is None:
-            return replace(self, votes=self.votes.take(rows), labels=self.labels[rows], entities=entities)
-        return replace(self, masses=self.masses[rows], labels=self.labels[rows], entities=entities)
+        return replace(self, tally=self.tally.take(rows), entities=entities)
 
     def wrong(self, alarm: int | None = None) -> NDArray[np.bool_]:
         """On which rows the vote errs, or gives this class."""
-        assert self.masses is not None
-        if alarm is not None:
-            return np.asarray(self.masses.argmax(axis=1) == alarm)
-        return mistakes(self.masses, self.labels, self.loss)
+        assert self.tally.wrong is not None
+        return self.tally.wrong if alarm is None else np.asarray(self.tally.answers == alarm)
 
     def compare(
         self, record: PartRecord | Statement, where: str, numbers: int, alarm: int | None = None
@@ -84,7 +78,7 @@ class _Count:
             count = int(self.entities.max()) + 1
             right = count == record.entities
             yield Check(f"{where}entities", right, f"{count:,} counted, {record.entities:,} recorded")
-        if self.masses is None:
+        if self.tally.answers is None:
             if self.whole:
                 yield self._simulated(record, where, numbers)
             return
@@ -97,11 +91,11 @@ class _Count:
                 same = entity_losses(wrong, self.entities) == record.losses
                 told = "each as recorded, in the order of the bets" if same else "OTHER than recorded"
                 yield Check(f"{where}losses", same, f"{count:,} entities, {told}")
-        if not self.whole:
+        masses, shares = self.tally.masses, row_shares(self.entities)
+        if not self.whole or masses is None:
             return
-        total = self.masses.sum(axis=1)
-        wrong_mass = np.clip(total - self.masses[np.arange(len(self.labels)), self.labels], 0.0, total)
-        shares = row_shares(self.entities)
+        total = masses.sum(axis=1)
+        wrong_mass = np.clip(total - masses[np.arange(len(masses)), self.tally.labels], 0.0, total)
         if self.method.predictor == RANDOM and self.family.half_tail is not None:
             yield _equal([self.family.half_tail(wrong_mass, total, shares)], record, where)
         elif self.statistics is not None:
@@ -109,9 +103,10 @@ class _Count:
 
     def _simulated(self, record: PartRecord | Statement, where: str, numbers: int) -> Check:
         """Whether the recorded limit of the expected error rate is one that votes drawn anew allow."""
+        votes, labels, shares = self.tally.votes, self.tally.labels, row_shares(self.entities)
         assert self.family.simulate is not None
-        shares = row_shares(self.entities)
-        errors, answers = self.family.simulate(self.votes, self.weights, self.labels, self.loss, numbers, shares)
+        assert votes is not None
+        errors, answers = self.family.simulate(votes, self.weights, labels, self.loss, numbers, shares)
         right = bool(record.risks) and record.risks[0] >= least_rate(errors, answers)
         recorded = ", ".join(map(repr, record.risks))
         return Check(f"{where}risk", right, f"at most {recorded} recorded, {errors / answers:.6f} in a new simulation")
@@ -119,9 +114,8 @@ class _Count:
 
 def recount(
     certificate: Certificate,
-    votes: AuditedVotes,
+    tally: Tally,
     weights: Array,
-    labels: Labels,
     entities: Labels | None = None,
     times: Labels | None = None,
     sight: Sight | None = None,
@@ -131,12 +125,11 @@ def recount(
     Parameters
     ----------
     certificate : Certificate
-    votes : AuditedVotes
+        Of a vote that is known: see :func:`~certivote.verify._tally.unknown_vote`.
+    tally : Tally
         On the certification rows.
     weights : array
         Those of the vote; for the random vote, the parameters of the distribution that it draws them from.
-    labels : array of int
-        Numbers of the true classes.
     entities : array of int, optional
         Which rows belong together, by number in the order of the bets.
     times : array of int, optional
@@ -144,20 +137,12 @@ def recount(
     sight : Sight, optional
         What else is known of the rows; of a vote that was learned, its masses take the place of what is said there.
     """
-    c, part = certificate, certificate.deployed_part
-    method, family = method_of(c) if c.method in METHODS else None, FAMILIES.get(part.family)
-    if method is None or family is None or part.family not in method.families:
-        yield Check("vote", False, f"nothing is known of {c.method} with a {part.family} distribution")
-        return
-    is_random = method.predictor == RANDOM
-    if len(weights) != votes.n_voters * (family.parameters_each if is_random else 1):
-        yield Check("vote", False, f"the model has {len(weights):,} numbers for {votes.n_voters:,} voters")
-        return
-    masses = votes.masses(weights) if not is_random or family.has_closed_form(c.loss, len(c.classes)) else None
+    c, part, labels = certificate, certificate.deployed_part, tally.labels
+    method, family = method_of(c), FAMILIES[part.family]
     whole = entities is not None or not c.groups
-    vote = _Count(c.loss, method, _STATISTICS.get(c.method), family, votes, weights, labels, masses, entities, whole)
+    vote = _Count(c.loss, method, _STATISTICS.get(c.method), family, tally, weights, entities, whole)
     yield from vote.compare(part, "", _NUMBERS // 2)
-    if times is not None and not is_random:
+    if times is not None and method.predictor != RANDOM:
         yield _drift(vote.wrong(), times, part.drift)
     for entry in c.by_class:
         if entry.label not in c.classes:
@@ -169,11 +154,11 @@ def recount(
         if len(among):
             alarm = None if entry.kind == "error" else code
             yield from vote.take(among).compare(entry, where, _NUMBERS // 2 // len(c.by_class), alarm)
-    if method.counts_errors and masses is not None:
+    if method.counts_errors and tally.answers is not None:
         sight = sight or Sight()
         if method.predictor != GIVEN:
-            sight = replace(sight, masses=masses, scores=None)
-        yield from recount_promises(c, labels, masses.argmax(axis=1), sight, entities)
+            sight = replace(sight, masses=tally.masses, scores=None)
+        yield from recount_promises(c, labels, tally.answers, sight, entities)
 
 
 def _drift(wrong: NDArray[np.bool_], times: Labels, recorded: tuple[Drift, ...]) -> Check:
@@ -193,24 +178,15 @@ def _drift(wrong: NDArray[np.bool_], times: Labels, recorded: tuple[Drift, ...])
 
 
 def check_prior_vote(
-    certificate: Certificate, part: PartRecord, votes: AuditedVotes, labels: Labels, entities: Labels | None = None
+    part: PartRecord, n_voters: int, wrong: Sequence[NDArray[np.bool_]], entities: Labels | None = None
 ) -> Check:
-    """Hold the errors of the vote with the prior's mean weights against the votes of all voters.
+    """Hold the errors of the vote with the prior's mean weights against what :func:`prior_votes` get wrong.
 
-    Where weights are equal the fixed-point rounding breaks ties, and processors differ in the last bit of that: the
-    count must be one of those that a float exponential can give.
+    The count must be that of one of them.
     """
-    if part.n_voters != votes.n_voters or len(part.beta) != part.n_voters * FAMILIES[part.family].parameters_each:
-        return Check("prior vote counted", False, f"{votes.n_voters:,} voters, and {len(part.beta):,} parameters")
-    centre = FAMILIES[part.family].centre(np.array(part.beta))
-    logs = np.log(centre / centre.sum())
-    found = []
-    for direction in (0.0, -1.0, 1.0):
-        exact = np.exp(logs)
-        units = np.floor((np.nextafter(exact, exact + direction) if direction else exact) * 2.0**52)
-        units[np.argmax(units)] += 2.0**52 - units.sum()
-        wrong = mistakes(votes.masses(units / 2.0**52), labels, certificate.loss)
-        found.append((int(np.count_nonzero(wrong)), entity_losses(wrong, entities)))
+    if not wrong:
+        return Check("prior vote counted", False, f"{n_voters:,} voters, and {len(part.beta):,} parameters")
+    found = [(int(np.count_nonzero(each)), entity_losses(each, entities)) for each in wrong]
     told = f"{found[0][0]:,} errors counted, {part.holdout_errors:,} recorded"
     right = part.holdout_errors in [errors for errors, _ in found]
     if right and entities is not None:  # without them nothing says which rows the losses are of

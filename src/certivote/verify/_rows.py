@@ -11,13 +11,18 @@ from certivote.verify._check import Check
 from certivote.verify._look import is_folded, n_first
 from certivote.verify._versions import other_versions
 
-__all__ = ["check_part_rows"]
+__all__ = ["check_part_rows", "rule_rows", "share_of", "trains"]
 
 Rows = NDArray[Any]
+_AT_ONCE = 1 << 22
+"""Random numbers in memory at a time."""
 
 
 def check_part_rows(c: Certificate, parameters: dict[str, Any] | None, model: Any) -> Iterator[Check]:
     """Whether the row numbers of all parts are such as the split and the seed make them, and as many as recorded."""
+    if rule_rows(model) is not None:
+        yield from _check_rule(c, parameters, model)
+        return
     parts = [(np.asarray(rows.train), np.asarray(rows.certify)) for rows in model.parts_]
     own = (np.asarray(model.part_.train), np.asarray(model.part_.certify))
     n_rows = sum(map(len, own))
@@ -33,10 +38,55 @@ def check_part_rows(c: Certificate, parameters: dict[str, Any] | None, model: An
         yield Check("sizes of the parts", right, ", ".join(f"{certify:,} + {train:,}" for certify, train in sizes))
     entropy = c.provenance.entropy
     if not problem and entropy and min(entropy) >= 0 and not (c.groups or c.order):
-        shuffled = np.random.default_rng(np.random.SeedSequence(entropy).spawn(1)[0]).permutation(n_rows)
-        right = _are_in_order(c, [certify for _, certify in parts], shuffled)
+        if c.division == "shuffled":
+            seed = np.random.SeedSequence(entropy).spawn(1)[0]
+            right = _are_in_order(c, [certify for _, certify in parts], np.random.default_rng(seed).permutation(n_rows))
+        else:
+            drawn = np.concatenate(list(_drawn(c, share_of(parameters), n_rows)))
+            right = np.array_equal(np.flatnonzero(drawn), own[0])
         told = "those that the seed gives" if right else f"OTHER than the seed gives{other_versions(c)}"
         yield Check("row numbers", right, told)
+
+
+def rule_rows(model: Any) -> int | None:
+    """Of how many rows the model says by a rule which train; None if it names them one by one."""
+    count = getattr(model.part_, "n_rows", None)
+    return None if count is None else int(count)
+
+
+def _check_rule(c: Certificate, parameters: dict[str, Any] | None, model: Any) -> Iterator[Check]:
+    """Where a rule says which rows train: it is that of the seed, and gives as many as recorded."""
+    part, share = c.deployed_part, share_of(parameters)
+    right = len(model.parts_) == len(c.parts) == 1 and rule_rows(model) == c.provenance.n_rows
+    right = right and (model.part_.share, tuple(model.part_.entropy)) == (share, c.provenance.entropy)
+    yield Check("parts", right, "a rule says of each row whether it trains or certifies")
+    found = 0
+    if right:
+        found = sum(map(np.count_nonzero, _drawn(c, share, c.provenance.n_rows)))
+    right = (found, c.provenance.n_rows - found) == (part.training_rows, part.n)
+    told = f"{c.provenance.n_rows - found:,} certification and {found:,} training rows by the rule"
+    yield Check("size", right, f"{told}, the certificate says {part.n:,} and {part.training_rows:,}")
+
+
+def share_of(parameters: dict[str, Any] | None) -> float:
+    """The share of the rows that train, where each row has a number of its own."""
+    share = parameters["train_share"] if parameters else None
+    return share if isinstance(share, float) else 0.5
+
+
+def trains(c: Certificate, share: float, first: int, count: int) -> NDArray[np.bool_]:
+    """Of some rows, whether their own numbers, random by a counter with the seed as key, say that they train."""
+    seed = np.random.SeedSequence(c.provenance.entropy).spawn(1)[0]
+    counter = np.random.Philox(key=seed.generate_state(2, np.uint64))
+    counter.advance(first // 4)  # a step of the counter makes four numbers
+    before = first % 4
+    return np.asarray(np.random.Generator(counter).random(before + count)[before:] < share)
+
+
+def _drawn(c: Certificate, share: float, n_rows: int) -> Iterator[NDArray[np.bool_]]:
+    """The same of all rows, some at a time."""
+    for first in range(0, n_rows, _AT_ONCE):
+        yield trains(c, share, first, min(_AT_ONCE, n_rows - first))
 
 
 def _are_in_order(c: Certificate, certified: Sequence[Rows], shuffled: Rows) -> bool:

@@ -48,6 +48,8 @@ class Seen:
         Whether given models, or their answers, came with names.
     rows, training : bool
         Whether the rows that given models were certified on were there, and those that they were trained on.
+    earlier : bool
+        Whether the certificate that this one follows was there.
     """
 
     level: Level = Level.RECORD
@@ -60,6 +62,7 @@ class Seen:
     called: bool = False
     rows: bool = False
     training: bool = False
+    earlier: bool = False
 
 
 @dataclass(frozen=True)
@@ -259,9 +262,10 @@ def _of_given_models(c: Certificate, seen: Seen) -> Iterator[_Row]:
     why = "they are whatever somebody called them; a dictionary of models or answers shows them"
     yield _Row("names of the models", Level.MODEL if seen.called else Level.NEVER, why, names)
     if c.provenance.follows:
-        why = "the earlier certificate and the record of its monitor show it"
-        followed = ("provenance.follows", "provenance.since")
-        yield _Row("what it follows", Level.NEVER, why, followed)
+        shown, why = Level.RECORD if seen.earlier else Level.NEVER, "the earlier certificate shows it: give earlier="
+        yield _Row("what it follows", shown, why, ("provenance.follows",))
+        why = "the record of the monitor shows it; the bound does not rest on it"
+        yield _Row("what has happened since", Level.NEVER, why, ("provenance.since",))
     rests = "only rows that are set aside rest on the seed" if len(c.promises) > 1 else "the bound does not rest on it"
     why = f"it says when, under which libraries, from which file and with which seed; {rests}"
     compared = {"source_digest": seen.file, "target": seen.target}

@@ -14,6 +14,7 @@ from certivote._late import late_names
 from certivote.voters._registry import VOTERS, resolve_voters
 
 if TYPE_CHECKING:
+    from certivote.voters._apart import GrownApart, fit_sample, grow_apart, with_grown
     from certivote.voters._base import FittedVoters, OutOfSampleVotes, VoterSet
     from certivote.voters._classifiers import Classifiers
     from certivote.voters._columns import ColumnEncoder
@@ -22,10 +23,12 @@ if TYPE_CHECKING:
     from certivote.voters._preprocessed import Preprocessed
     from certivote.voters._stored import EARLIER, KINDS, RECIPES
     from certivote.voters._stumps import Stumps
+    from certivote.voters._xgboost import BOOSTER_ROUNDS, booster_parameters, with_booster
 else:
     __getattr__, __dir__ = late_names(
         __name__,
         {
+            "_apart": ["GrownApart", "fit_sample", "grow_apart", "with_grown"],
             "_base": ["FittedVoters", "OutOfSampleVotes", "VoterSet"],
             "_classifiers": ["Classifiers"],
             "_columns": ["ColumnEncoder"],
@@ -34,11 +37,13 @@ else:
             "_preprocessed": ["Preprocessed"],
             "_stored": ["EARLIER", "KINDS", "RECIPES"],
             "_stumps": ["Stumps"],
+            "_xgboost": ["BOOSTER_ROUNDS", "booster_parameters", "with_booster"],
             "text_columns": [],
         },
     )
 
 __all__ = [
+    "BOOSTER_ROUNDS",
     "EARLIER",
     "KINDS",
     "RECIPES",
@@ -47,10 +52,16 @@ __all__ = [
     "ColumnEncoder",
     "FittedVoters",
     "Forest",
+    "GrownApart",
     "Mixed",
     "OutOfSampleVotes",
     "Preprocessed",
     "Stumps",
     "VoterSet",
+    "booster_parameters",
+    "fit_sample",
+    "grow_apart",
     "resolve_voters",
+    "with_booster",
+    "with_grown",
 ]

@@ -113,27 +113,52 @@ class Boosting:
         for column, own in enumerate(bins or ()):
             asks = (feature == column) & (threshold < len(own))  # others part missing values from all that are present
             threshold[asks] = own[threshold[asks].astype(np.intp)]
-        edges = [np.unique(threshold[feature == column]) for column in range(model.n_features_in_)]
+        ends = np.cumsum(list(map(len, nodes)))[:-1]
+        return cls.of_nodes(
+            np.split(feature, ends),
+            np.split(threshold, ends),
+            [np.where(stop, -1, own["left"].astype(np.int64)) for own, stop in pairs],
+            [np.where(stop, -1, own["right"].astype(np.int64)) for own, stop in pairs],
+            [own["missing_go_to_left"] for own in nodes],
+            [own["value"] for own in nodes],
+            n_columns=model.n_features_in_,
+            baseline=np.asarray(model._baseline_prediction, dtype=np.float64).ravel(),
+            stages=stages,
+            classes=model.classes_,
+        )
+
+    @classmethod
+    def of_nodes(
+        cls,
+        features: Sequence[NDArray[Any]],
+        thresholds: Sequence[Array],
+        left: Sequence[NDArray[Any]],
+        right: Sequence[NDArray[Any]],
+        missing_left: Sequence[NDArray[Any]],
+        values: Sequence[Array],
+        *,
+        n_columns: int,
+        baseline: Array,
+        stages: Sequence[int],
+        classes: NDArray[Any],
+    ) -> "Boosting":
+        """From the nodes of each tree, as :meth:`Trees.joined` takes them, with what each adds if it is a leaf."""
+        feature, threshold = np.concatenate(features), np.concatenate(thresholds)
+        edges = [np.unique(threshold[feature == column]) for column in range(n_columns)]
         places = np.zeros(len(feature))
         for column, own in enumerate(edges):
             asks = feature == column
             places[asks] = np.searchsorted(own, threshold[asks])
-        ends = np.cumsum(list(map(len, nodes)))[:-1]
-        trees, leaves = Trees.joined(
-            np.split(feature, ends),
-            np.split(places, ends),
-            [np.where(stop, -1, own["left"].astype(np.int64)) for own, stop in pairs],
-            [np.where(stop, -1, own["right"].astype(np.int64)) for own, stop in pairs],
-            [own["missing_go_to_left"] for own in nodes],
-        )
+        ends = np.cumsum(list(map(len, features)))[:-1]
+        trees, leaves = Trees.joined(features, np.split(places, ends), left, right, missing_left)
         return cls(
             np.concatenate(edges),
             np.cumsum([0, *map(len, edges)]),
             trees,
-            np.concatenate([own["value"] for own in nodes])[leaves],
-            np.asarray(model._baseline_prediction, dtype=np.float64).ravel(),
+            np.concatenate(values)[leaves],
+            baseline,
             np.array(stages, dtype=np.int64),
-            model.classes_.astype(np.int64),
+            classes.astype(np.int64),
         )
 
     def check(self, width: int, n_classes: int, n_stages: int) -> None:

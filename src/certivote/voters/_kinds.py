@@ -75,6 +75,8 @@ class Training:
         One for each of :data:`KINDS`: what is trained does not depend on which others are.
     n_jobs : int or None
         As in scikit-learn.
+    without : tuple of str
+        Kinds that are not wanted.
     """
 
     X: Array
@@ -84,6 +86,7 @@ class Training:
     places: Codes
     seeds: NDArray[np.int64]
     n_jobs: int | None = None
+    without: tuple[str, ...] = ()
 
     @classmethod
     def planned(
@@ -107,12 +110,20 @@ class Training:
         if self.entities is not None:
             whose = np.unique(self.entities[chosen], return_inverse=True)[1]
         return Training(
-            self.X[chosen], self.y[chosen], self.n_classes, whose, self.places[chosen], self.seeds, self.n_jobs
+            self.X[chosen],
+            self.y[chosen],
+            self.n_classes,
+            whose,
+            self.places[chosen],
+            self.seeds,
+            self.n_jobs,
+            self.without,
         )
 
     def kinds(self) -> tuple[str, ...]:
         """Those that can be trained on such rows."""
-        return tuple(kind for kind in KINDS if kind != "gaussian" or self.X.shape[1] <= _WIDE)
+        fit = (kind for kind in KINDS if kind != "gaussian" or self.X.shape[1] <= _WIDE)
+        return tuple(kind for kind in fit if kind not in self.without)
 
     def price(self, kind: str) -> float:
         """The weight that a kind has to earn to be trained to vote."""

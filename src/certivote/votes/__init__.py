@@ -12,7 +12,7 @@ and bounds have no place in this room, and neither have the voters.
 from certivote.votes._base import LinearMap, Votes, fixed_point, plurality
 from certivote.votes._binned import BinnedVotes
 from certivote.votes._blocks import is_many, row_blocks
-from certivote.votes._build import build_votes, join_votes
+from certivote.votes._build import build_votes, join_votes, stack_votes
 from certivote.votes._dense import DenseVotes, code_type
 from certivote.votes._soft import SoftVotes
 
@@ -29,4 +29,5 @@ __all__ = [
     "join_votes",
     "plurality",
     "row_blocks",
+    "stack_votes",
 ]

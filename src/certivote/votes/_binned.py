@@ -54,6 +54,10 @@ class BinnedVotes:
             return None
         return cls(np.concatenate([part._bins for part in parts], axis=1), parts[0]._shape[1])
 
+    @classmethod
+    def stack(cls, parts: "Sequence[BinnedVotes]") -> "BinnedVotes":
+        return cls(np.ascontiguousarray(np.concatenate([part._bins for part in parts])), parts[0]._shape[1])
+
     @property
     def width(self) -> int:
         return self._shape[0]

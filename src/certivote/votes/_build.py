@@ -9,7 +9,7 @@ from certivote.votes._dense import DenseVotes
 from certivote.votes._joined import JoinedVotes
 from certivote.votes._soft import SoftVotes
 
-__all__ = ["build_votes", "join_votes"]
+__all__ = ["build_votes", "join_votes", "stack_votes"]
 
 
 class Storage(Votes, Protocol):
@@ -21,6 +21,10 @@ class Storage(Votes, Protocol):
     @classmethod
     def join(cls, parts: Sequence[Any]) -> Votes | None:
         """Votes that are all stored this way side by side; None if they cannot become one table."""
+
+    @classmethod
+    def stack(cls, parts: Sequence[Any]) -> Votes:
+        """Votes of the same voters, all stored this way, one below another."""
 
 
 STORAGES: dict[str, type[Storage]] = {"codes": DenseVotes, "fractions": SoftVotes, "bins": BinnedVotes}
@@ -96,3 +100,24 @@ def join_votes(parts: Sequence[Votes]) -> Votes:
             if joined is not None:
                 return joined
     return JoinedVotes(parts)
+
+
+def stack_votes(parts: Sequence[Votes]) -> Votes:
+    """The votes of the same voters on several pieces of a table, one below another.
+
+    Parameters
+    ----------
+    parts : sequence of Votes
+        As the same voters have made them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from certivote.votes import build_votes, stack_votes
+    >>> above, below = (build_votes(codes=np.array([row]), n_classes=2) for row in ([0, 1], [1, 1]))
+    >>> stack_votes([above, below]).masses(np.array([0.25, 0.75])).tolist()
+    [[0.25, 0.75], [0.0, 1.0]]
+    """
+    first: Any = parts[0]
+    votes: Votes = first.stack(parts)
+    return votes

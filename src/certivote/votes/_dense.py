@@ -59,6 +59,11 @@ class DenseVotes:
     def join(cls, parts: "Sequence[DenseVotes]") -> "DenseVotes":
         return cls(np.concatenate([part._codes for part in parts], axis=1), parts[0].n_classes)
 
+    @classmethod
+    def stack(cls, parts: "Sequence[DenseVotes]") -> "DenseVotes":
+        # In one order, however each part was filled: what is computed of them is the same to the last bit.
+        return cls(np.asfortranarray(np.concatenate([part._codes for part in parts])), parts[0].n_classes)
+
     @property
     def width(self) -> int:
         return self.n_voters

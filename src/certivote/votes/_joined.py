@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,11 @@ class JoinedVotes:
         self._cuts = np.cumsum([part.n_voters for part in parts])[:-1]
         self.n_rows, self.n_classes = parts[0].n_rows, parts[0].n_classes
         self.n_voters = sum(part.n_voters for part in parts)
+
+    @classmethod
+    def stack(cls, parts: "Sequence[JoinedVotes]") -> "JoinedVotes":
+        columns: Any = zip(*(part._parts for part in parts), strict=True)
+        return cls([own[0].stack(own) for own in columns])
 
     @property
     def width(self) -> int:

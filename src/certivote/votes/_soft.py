@@ -36,6 +36,10 @@ class SoftVotes:
     def join(cls, parts: "Sequence[SoftVotes]") -> "SoftVotes":
         return cls(np.concatenate([part._fractions for part in parts], axis=1))
 
+    @classmethod
+    def stack(cls, parts: "Sequence[SoftVotes]") -> "SoftVotes":
+        return cls(np.ascontiguousarray(np.concatenate([part._fractions for part in parts])))
+
     @property
     def width(self) -> int:
         return self.n_voters * self.n_classes

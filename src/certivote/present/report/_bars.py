@@ -4,7 +4,7 @@ from certivote.certificate import Certificate, PartRecord, confidence, counted, 
 from certivote.present._breakdown import observed_rate, steps
 from certivote.present._subject import is_given, noun
 from certivote.present._wording import observed
-from certivote.present.report._axes import Bar, axis
+from certivote.present.page import Bar, axis
 from certivote.present.report._test_rows import TestRows, use
 
 __all__ = ["at_a_glance", "origin"]

@@ -15,7 +15,7 @@ from certivote.certificate import (
 )
 from certivote.maths.rounding import all_but
 from certivote.present._statements import rate
-from certivote.present.report._axes import Curve
+from certivote.present.page import Curve
 
 __all__ = [
     "Card",

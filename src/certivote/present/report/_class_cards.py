@@ -1,7 +1,7 @@
 """Promises with a row per class: errors and false alarms, and how often an answer is right."""
 
 from certivote.certificate import Certificate, PromiseRecord, Statement
-from certivote.present.report._axes import axis
+from certivote.present.page import axis
 from certivote.present.report._cards import Card, Row, at_least, at_most
 from certivote.present.report._test_rows import TestRows
 

@@ -9,7 +9,7 @@ import numpy as np
 from certivote.certificate import Certificate, percent_down, percent_up
 from certivote.present._breakdown import bound_at, cases_needed, growth, least_bound, places_bets
 from certivote.present._subject import is_one_model
-from certivote.present.report._axes import Curve, axis, small
+from certivote.present.page import Curve, axis, small
 
 __all__ = ["Growth", "data_needed", "delta_curve"]
 

@@ -11,7 +11,7 @@ from certivote.certificate import (
     percent_up,
 )
 from certivote.present._statements import Pair, group_blocks, limits, rate
-from certivote.present.report._axes import axis
+from certivote.present.page import axis
 from certivote.present.report._cards import (
     Card,
     Interval,

@@ -1,9 +1,6 @@
 """The page: the contents poured into the template, everything that comes from data escaped."""
 
 import os
-from functools import cache
-from importlib import resources
-from types import ModuleType
 from typing import Any
 
 from certivote.certificate import Certificate, confidence, percent_up
@@ -15,6 +12,7 @@ from certivote.present._promises import promises_note
 from certivote.present._provenance import provenance_facts
 from certivote.present._subject import is_given, is_one_model, method_of
 from certivote.present._wording import cases, drift_text, majority, split_words
+from certivote.present.page import write_page
 from certivote.present.report._bars import at_a_glance, origin
 from certivote.present.report._curves import data_needed, delta_curve
 from certivote.present.report._decisions import cards, ledger_rows, shifts
@@ -45,19 +43,6 @@ def write_report(
     test : TestRows, optional
         Answers on rows used neither for training nor for certification.
     """
-    from certivote.io import write_atomically  # here, since only writing needs that room
-
-    write_atomically(path, _render(certificate, title, command, test).encode())
-
-
-def _render(certificate: Certificate, title: str, command: str, test: TestRows | None) -> str:
-    """The report as HTML."""
-    try:
-        import jinja2
-        from markupsafe import Markup
-    except ImportError as error:
-        raise ImportError("The report needs the package jinja2: install certivote[report].") from error
-    template = _environment(jinja2).get_template("page.html.jinja")
     digest = certificate.digest
     certificate = printable(certificate)
     part = certificate.deployed_part
@@ -66,6 +51,7 @@ def _render(certificate: Certificate, title: str, command: str, test: TestRows |
     curve, lookup = delta_curve(certificate)
     promises = cards(certificate, test)
     given: dict[str, Any] = {
+        "what": "Certificate of error",
         "c": certificate,
         "part": part,
         "title": plain_text(title),
@@ -102,25 +88,5 @@ def _render(certificate: Certificate, title: str, command: str, test: TestRows |
         "premises": premises(certificate),
         "commands": [plain_text(line).split(" ") for line in command.splitlines()],
         "digest": digest,
-        "style": Markup(_file("style.css")),
-        # Numbers and percentages only; tojson escapes what would end the script.
-        "script": Markup(_file("slider.js")),
     }
-    # A number and its per cent sign stay on one line.
-    return template.render(given).replace(" %", "\u00a0%")
-
-
-@cache
-def _environment(jinja2: ModuleType) -> Any:
-    """What compiles the templates, once a process: it takes about as long as all the rest of a report."""
-    return jinja2.Environment(
-        loader=jinja2.FunctionLoader(_file),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-
-
-def _file(name: str) -> str:
-    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
+    write_page(path, "report/page.html.jinja", given)

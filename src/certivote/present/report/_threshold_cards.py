@@ -4,7 +4,7 @@ from certivote.certificate import Certificate, PromiseRecord, counted, number_do
 from certivote.maths.rounding import all_but
 from certivote.present._statements import Pair, curve_points, parameter, rate
 from certivote.present._subject import is_given, noun
-from certivote.present.report._axes import Curve, axis
+from certivote.present.page import Curve, axis
 from certivote.present.report._cards import (
     Card,
     Choice,

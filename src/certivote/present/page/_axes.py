@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-__all__ = ["Bar", "Curve", "axis", "small"]
+__all__ = ["Bar", "Curve", "axis", "power", "small"]
 
 
 @dataclass(frozen=True)
@@ -19,19 +19,31 @@ class Bar:
     end: float
 
 
+Points = tuple[tuple[float, float], ...]
+
+
 @dataclass(frozen=True)
 class Curve:
-    """Points as shares of both axes, with the labels of the axes: (share, text); and what was seen beside them."""
+    """Points as shares of both axes, with the labels of the axes: (share, text); and what was seen beside them.
 
-    points: tuple[tuple[float, float], ...]
+    ``lines`` are more curves, each with the class of its style.
+    """
+
+    points: Points
     across: tuple[tuple[float, str], ...]
     up: tuple[tuple[float, str], ...]
-    seen: tuple[tuple[float, float], ...] = ()
+    seen: Points = ()
+    lines: tuple[tuple[str, Points], ...] = ()
 
     @property
     def path(self) -> str:
         """The curve in an SVG view box of 1000 by 1000."""
         return _path(self.points)
+
+    @property
+    def line_paths(self) -> list[tuple[str, str]]:
+        """The classes of more curves, and the curves."""
+        return [(kind, _path(points)) for kind, points in self.lines]
 
     @property
     def seen_path(self) -> str:
@@ -56,10 +68,27 @@ def axis(values: Iterable[float]) -> tuple[float, tuple[tuple[float, str], ...]]
     return end * unit, tuple((k / parts, f"{100 * end * unit * k / parts:.3g} %") for k in range(parts + 1))
 
 
+def power(exponent: int) -> str:
+    """A power of ten, in digits where these are few.
+
+    Examples
+    --------
+    >>> power(-2), power(3), power(12)
+    ('0.01', '1,000', '10¹²')
+    """
+    if -3 <= exponent <= 5:
+        return f"{10**exponent:,}" if exponent >= 0 else f"{10.0**exponent:.{-exponent}f}"
+    return f"10{_raised(exponent)}"
+
+
 def small(value: float) -> str:
     """A probability, by a power of ten where it is small."""
     if value >= 1e-3:
         return f"{value:.2g}"
-    digits, power = f"{value:.1e}".split("e")
-    raised = str(int(power)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    digits, exponent = f"{value:.1e}".split("e")
+    raised = _raised(int(exponent))
     return f"10{raised}" if digits == "1.0" else f"{digits}·10{raised}"
+
+
+def _raised(exponent: int) -> str:
+    return str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))

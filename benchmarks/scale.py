@@ -1,0 +1,396 @@
+"""The estimator on a cluster of two processes: how fast each stage is, what workers hold, and what Dask costs.
+
+Rows are made when they are read, by a function of the number of their partition: 20 columns of random numbers, and a
+label of two classes of which 5 % are wrong. So a table can have any number of rows, and nothing is stored. A run
+appends one line to the CSV file when it has ended: ``--rows 1000000``, with ``--learn-rows 0`` to learn from all
+certification rows, and with ``--latency 20`` for a network on which every message takes 20 ms. ``--tables`` makes the
+table again.
+
+What Dask costs is measured in the same run, in turns with what it is compared with: the pass that counts, against plain
+loops over the same partitions, one in each worker at the same time; and an evaluation of the objective, against what
+the workers themselves took for their blocks. The seconds of other processes on the machine are in all of them.
+"""
+
+import asyncio
+import csv
+import os
+import pickle
+import resource
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import Annotated, Any
+from unittest import mock
+
+import dask
+import dask.dataframe
+import distributed
+import numpy as np
+import pandas as pd
+import typer
+from distributed.comm.tcp import TCP
+from sklearn.ensemble import RandomForestClassifier
+
+from certivote.dask import DaskCertifiedVoteClassifier
+from certivote.dask._cluster import Passes, Table
+from certivote.dask._partition import Part, Target
+from certivote.dask._passes import count
+from certivote.dask._rows import ClusterRows
+from certivote.pipeline import NumberedRows, Stage, make_plan
+from certivote.pipeline._block_risks import BLOCK_ROWS, block_risk
+from certivote.voters import Forest
+
+WORKERS = 2
+COLUMNS = [f"x{place}" for place in range(20)]
+STAGES = {
+    "reading the labels": "split",
+    "gathering training rows": "training",
+    "vote on": "votes",
+    "votes on": "votes",
+    "learning the weights": "learning",
+    "counting on": "count",
+}
+"""By what a stage says: what it belongs to. Others belong to the one before."""
+SPANS = tuple(dict.fromkeys(STAGES.values()))
+MANY = 64
+"""Workers of the extrapolation."""
+NETWORK = 125e6
+"""Bytes a second that its client takes: 1 Gbit/s."""
+FIELDS = (
+    "rows",
+    "partitions",
+    "voters",
+    "leaves",
+    "learn_rows",
+    "latency_ms",
+    "bound",
+    "seconds",
+    *(f"{span}_s" for span in SPANS),
+    "passes_s",
+    "worker_mb",
+    "client_mb",
+    "evaluations",
+    "bytes_per_evaluation",
+    "evaluation_ms",
+    "evaluation_ratio",
+    "count_ratio",
+    "count_partitions",
+    "task_ms",
+    "voters_kb",
+    "load",
+)
+Record = dict[str, Any]
+
+
+def main(
+    rows: Annotated[int, typer.Option(help="Rows of the table.")] = 1_000_000,
+    partition: Annotated[int, typer.Option(help="Rows of a partition.")] = 250_000,
+    learn_rows: Annotated[int, typer.Option(help="Rows to learn from; 0 for all.")] = 1_000_000,
+    trees: int = 20,
+    leaves: int = 32,
+    latency: Annotated[float, typer.Option(help="Milliseconds that each message takes.")] = 0.0,
+    turns: Annotated[int, typer.Option(help="Of Dask and of plain loops; 0 to compare nothing.")] = 3,
+    compared: Annotated[int, typer.Option(help="Partitions that are counted in a turn, at most.")] = 40,
+    out: Annotated[Path, typer.Option(help="Where the records and the table are kept.")] = Path("benchmarks/results"),
+    tables: Annotated[bool, typer.Option("--tables", help="Run nothing, only write the table.")] = False,
+) -> None:
+    path = out / "scale.csv"
+    if not tables:
+        voters = Forest(RandomForestClassifier(trees, max_leaf_nodes=leaves, max_samples=0.5))
+        with cluster() as client, slow_messages(client, latency / 1000):
+            found = run(client, voters, rows, partition, learn_rows or None, turns, compared)
+        asked = {"rows": rows, "leaves": leaves, "learn_rows": learn_rows, "latency_ms": f"{latency:g}"}
+        is_new = not path.exists()
+        with path.open("a", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
+            if is_new:
+                writer.writeheader()
+            writer.writerow(asked | found)
+    with path.open(newline="", encoding="utf-8") as file:
+        text = as_tables(list(csv.DictReader(file)))
+    path.with_suffix(".md").write_text(text, encoding="utf-8")
+    typer.echo(text)
+
+
+def some_rows(place: int, size: int) -> pd.DataFrame:
+    """The rows of a partition."""
+    rng = np.random.default_rng([18, place])
+    X = rng.random((size, len(COLUMNS)), dtype=np.float32)
+    noise = rng.random(size, dtype=np.float32) < 0.05
+    label = (X[:, 0] + X[:, 1] * X[:, 2] + 0.5 * X[:, 3] > 1.0) ^ noise
+    return pd.DataFrame(X, columns=COLUMNS).assign(y=label.astype(np.int64))
+
+
+def table_of(n_partitions: int, size: int) -> Any:
+    return dask.dataframe.from_map(some_rows, range(n_partitions), size=size, meta=some_rows(0, 2).iloc[:0])
+
+
+@contextmanager
+def cluster() -> Iterator[distributed.Client]:
+    with (
+        distributed.LocalCluster(
+            n_workers=WORKERS, threads_per_worker=1, processes=True, dashboard_address=None, host="127.0.0.1"
+        ) as own,
+        distributed.Client(own) as client,
+    ):
+        client.wait_for_workers(WORKERS)
+        yield client
+
+
+@contextmanager
+def slow_messages(client: distributed.Client, seconds: float) -> Iterator[None]:
+    """Every message of workers, scheduler and client takes so long, as on a network; the next one waits for it."""
+    if seconds:
+        client.run(be_slow, seconds)
+        be_slow(seconds)
+    yield
+    if seconds:
+        client.run(be_slow, 0.0)
+        be_slow(0.0)
+
+
+def be_slow(seconds: float) -> None:
+    fast = getattr(TCP.write, "fast", TCP.write)
+
+    async def write(self: TCP, *message: Any, **options: Any) -> Any:
+        await asyncio.sleep(seconds)
+        return await fast(self, *message, **options)
+
+    write.fast = fast  # type: ignore[attr-defined]
+    TCP.write = write  # type: ignore[method-assign]
+
+
+class Timed(Stage):
+    """Adds up the seconds of each span."""
+
+    def __init__(self) -> None:
+        self.seconds = dict.fromkeys(SPANS, 0.0)
+        self.span, self.since = SPANS[0], time.perf_counter()
+
+    def begin(self, description: str) -> Callable[[], None]:
+        self.end()
+        self.span = next((span for said, span in STAGES.items() if said in description), self.span)
+        typer.echo(f"{time.strftime('%H:%M:%S')} {description}")
+        return super().begin(description)
+
+    def end(self) -> None:
+        now = time.perf_counter()
+        self.seconds[self.span] += now - self.since
+        self.since = now
+
+
+def run(
+    client: distributed.Client,
+    voters: Forest,
+    n_rows: int,
+    size: int,
+    learn_rows: int | None,
+    turns: int,
+    compared: int,
+) -> Record:
+    """Fit once, then compare."""
+    n_partitions, load = n_rows // size, os.getloadavg()[0]
+    table = table_of(n_partitions, size)
+    stage = Timed()
+    with mock.patch("certivote.dask._classifier.progress", return_value=nullcontext(stage)):
+        clf = DaskCertifiedVoteClassifier(client, voters=voters, learn_rows=learn_rows, random_state=0)
+        clf.fit(table[COLUMNS], table["y"])
+    stage.end()
+    peaks = client.run(peak)
+    fitted = clf.to_local().voters_
+    evaluations, n_bytes = clf.evaluations_
+    found = {
+        "partitions": n_partitions,
+        "voters": fitted.n_voters,
+        "bound": f"{clf.certificate_.bound:.5f}",
+        "seconds": f"{sum(stage.seconds.values()):.2f}",
+        **{f"{span}_s": f"{seconds:.2f}" for span, seconds in stage.seconds.items()},
+        "passes_s": f"{sum(clf.seconds_.values()):.2f}",
+        "worker_mb": f"{max(peaks.values()):.0f}",
+        "client_mb": f"{peak():.0f}",
+        "evaluations": evaluations,
+        "bytes_per_evaluation": round(n_bytes / evaluations) if evaluations else 0,
+        "task_ms": f"{1000 * seconds_of_a_task(client):.2f}",
+        "voters_kb": round(len(pickle.dumps(fitted, protocol=pickle.HIGHEST_PROTOCOL)) / 1000),
+    }
+    if turns:
+        kept = min(compared, n_partitions)
+        rows = some_of_them(client, table.partitions[:kept], voters, clf)
+        found["count_ratio"] = f"{counting(client, rows, clf, size, turns):.3f}"
+        found["count_partitions"] = kept
+        if evaluations:
+            ratio, milliseconds = evaluating(table, client, voters, clf, turns)
+            found |= {"evaluation_ratio": f"{ratio:.3f}", "evaluation_ms": f"{milliseconds:.0f}"}
+    return found | {"load": f"{max(load, os.getloadavg()[0]):.1f}"}
+
+
+def peak() -> float:
+    """The most memory that this process ever had, in MB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
+
+
+def seconds_of_a_task(client: distributed.Client, n_tasks: int = 400) -> float:
+    start = time.perf_counter()
+    client.gather(client.map(abs, range(n_tasks), pure=False))
+    return (time.perf_counter() - start) / n_tasks
+
+
+def some_of_them(client: distributed.Client, table: Any, voters: Any, clf: DaskCertifiedVoteClassifier) -> ClusterRows:
+    """Rows of a table that are divided and have been read once."""
+    plan = make_plan(voters=voters, split="single", random_state=0)
+    rows = ClusterRows(Passes(client, Table(table[COLUMNS], table["y"]), Stage()), plan, False)
+    _, counts = rows.labels()
+    rows.divide(NumberedRows(clf.certificate_.provenance.entropy, int(counts.sum()), 0.5), clf.classes_)
+    return rows
+
+
+def counting(
+    client: distributed.Client, rows: ClusterRows, clf: DaskCertifiedVoteClassifier, size: int, turns: int
+) -> float:
+    """Seconds of the pass that counts, divided by those of plain loops over the same partitions in all workers."""
+    own = clf.to_local()
+    weights, ratios = [own.weights_, own.weights_], []
+    workers = list(client.scheduler_info()["workers"])
+    jobs = [
+        (part, first) for part, first in zip(rows._parts, zip(rows._train, rows._certify, strict=True), strict=False)
+    ]
+    for _ in range(turns):
+        start = time.perf_counter()
+        rows.count(own.voters_, weights, clf.loss)
+        by_dask = time.perf_counter() - start
+        loops = [
+            client.submit(plain_loop, jobs[place::WORKERS], size, own.voters_, weights, clf.loss, workers=[worker])
+            for place, worker in enumerate(workers)
+        ]
+        by_loops = sum(client.gather(loops)) / WORKERS
+        ratios.append(by_dask / by_loops)
+        typer.echo(f"counting: {by_dask:.2f} s, plain loops {by_loops:.2f} s")
+        client.cancel(loops)
+    return statistics.median(ratios)
+
+
+def plain_loop(jobs: list[tuple[Part, tuple[int, int]]], size: int, voters: Any, weights: Any, loss: Any) -> float:
+    start = time.perf_counter()
+    for part, (train, certify) in jobs:
+        rows = some_rows(part.place, size)
+        count(part, rows, Target("y"), voters, weights, loss, (int(train), int(certify)), True)
+    return time.perf_counter() - start
+
+
+def evaluating(
+    table: Any, client: distributed.Client, voters: Any, clf: DaskCertifiedVoteClassifier, turns: int
+) -> tuple[float, float]:
+    """Seconds of an evaluation, divided by what workers took for it in the mean; and in milliseconds."""
+    rows, own = some_of_them(client, table, voters, clf), clf.to_local()
+    blocks = rows.blocks(own.voters_, BLOCK_ROWS)
+    method, parameters = clf.certificate_.method, np.ones(own.voters_.n_voters)
+    asked = (method, clf.certificate_.deployed_part.family, clf.loss, blocks.n_rows)
+    ratios, seconds = [], []
+    for turn in range(5 * turns + 1):
+        start = time.perf_counter()
+        found = blocks.each(timed, block_risk, *asked, parameters + turn)
+        took = time.perf_counter() - start
+        if turn:  # the first makes what the others use again
+            ratios.append(took / (sum(of_block for of_block, _ in found) / WORKERS))
+            seconds.append(took)
+    blocks.release()
+    return statistics.median(ratios), 1000 * statistics.median(seconds)
+
+
+def timed(block: Any, function: Callable[..., tuple[float, Any]], *arguments: Any) -> tuple[float, Any]:
+    """Seconds in place of the value."""
+    start = time.perf_counter()
+    _, gradient = function(block, *arguments)
+    return time.perf_counter() - start, gradient
+
+
+def as_tables(records: list[dict[str, str]]) -> str:
+    """The last run of every kind."""
+    kept = {(int(row["rows"]), int(row["learn_rows"]), float(row["latency_ms"])): row for row in records}
+    fast = [row for key, row in sorted(kept.items()) if not key[2]]
+    lines = [
+        "Thousands of rows per second on two cores of a machine that others used too (so only ratios within a run are "
+        "exact to some percent), and the most memory that a worker and the client ever had:",
+        "",
+        f"| rows | voters | learned from | {' | '.join(SPANS)} | in all | a worker | client | bound |",
+        f"|--:|--:|--:|{'--:|' * len(SPANS)}--:|--:|--:|--:|",
+        *(_speed(row) for row in fast),
+        "",
+        "Seconds of Dask divided by those of plain loops; and what an evaluation of the objective moves:",
+        "",
+        "| rows | learned from | counting | partitions | an evaluation | ms | evaluations | bytes of one |",
+        "|--:|--:|--:|--:|--:|--:|--:|--:|",
+        *(_ratios(row) for row in fast if row["count_ratio"]),
+    ]
+    slow = [row for key, row in sorted(kept.items()) if key[2]]
+    if slow:
+        lines += [
+            "",
+            "Where every message takes longer, seconds of each stage:",
+            "",
+            f"| rows | learned from | ms a message | {' | '.join(SPANS)} | in all |",
+            f"|--:|--:|--:|{'--:|' * len(SPANS)}--:|",
+            *(
+                f"| {int(row['rows']):,} | {_learned(row)} | {float(row['latency_ms']):g} | "
+                f"{' | '.join(_seconds(row, span) for span in SPANS)} | {float(row['seconds']):.1f} |"
+                for key, row in sorted(kept.items())
+                if any(key[:2] == (int(other["rows"]), int(other["learn_rows"])) for other in slow)
+            ),
+        ]
+    if any(int(row["learn_rows"]) for row in fast):
+        lines += [
+            "",
+            extrapolated(max((row for row in fast if int(row["learn_rows"])), key=lambda row: int(row["rows"]))),
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def _learned(row: dict[str, str]) -> str:
+    return f"{int(row['learn_rows']):,}" if int(row["learn_rows"]) else "all"
+
+
+def _seconds(row: dict[str, str], span: str) -> str:
+    return f"{float(row[f'{span}_s']):.1f}"
+
+
+def _speed(row: dict[str, str]) -> str:
+    n_rows = int(row["rows"])
+    speeds = [
+        f"{n_rows / 1000 / max(float(row[name]), 0.01):,.0f}" for name in [f"{span}_s" for span in SPANS] + ["seconds"]
+    ]
+    memory = f"{float(row['worker_mb']):,.0f} MB | {float(row['client_mb']):,.0f} MB"
+    cells = (f"{n_rows:,}", row["voters"], _learned(row), *speeds, memory, f"{float(row['bound']):.4f}")
+    return f"| {' | '.join(cells)} |"
+
+
+def _ratios(row: dict[str, str]) -> str:
+    evaluation = (row["evaluation_ratio"], row["evaluation_ms"], row["evaluations"], row["bytes_per_evaluation"])
+    cells = (f"{int(row['rows']):,}", _learned(row), row["count_ratio"], row["count_partitions"])
+    return f"| {' | '.join([*cells, *(evaluation if row['evaluation_ratio'] else 4 * ['–'])])} |"
+
+
+def extrapolated(row: dict[str, str]) -> str:
+    """What the last run would take with more workers, term by term."""
+    n_rows, n_tasks = int(row["rows"]), 4 * int(row["partitions"])
+    passes, scheduling = float(row["passes_s"]), n_tasks * float(row["task_ms"]) / 1000
+    serial = float(row["seconds"]) - passes
+    n_bytes = 2 * MANY * 1000 * int(row["voters_kb"]) + int(row["learn_rows"]) * int(row["voters"]) + 100_000 * 88
+    moving = n_bytes / NETWORK
+    shared = passes * WORKERS / MANY
+    total = serial + shared + scheduling + moving
+    return (
+        f"With {MANY} workers, {n_rows:,} rows would take {total:,.0f} s instead of {float(row['seconds']):,.0f} s: "
+        f"{shared:,.0f} s for the four passes over the table, if they divide evenly as they do between {WORKERS} "
+        f"workers (reading, voting and digests need nothing of other partitions); {serial:,.0f} s on the client, which "
+        f"stay (training on the sample, learning from {_learned(row)} rows); {scheduling:.1f} s for {n_tasks:,} tasks "
+        f"of {float(row['task_ms']):.1f} ms, as if no worker did anything meanwhile; and {moving:.1f} s for "
+        f"{n_bytes / 1e6:,.0f} MB through the client at 1 Gbit/s (voters to each worker in two passes, votes to learn "
+        "from, the sample). Rows must come as fast as here, where they are made when they are read: storage that many "
+        "workers read at once is not in it, nor are workers that are slow or lost."
+    )
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,356 @@
+"""``certivote monitor``."""
+
+import shlex
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from certivote.certificate import Certificate, counted, used_rows
+from certivote.cli._given import columns_of_groups
+from certivote.cli._inputs import (
+    DecimalMark,
+    Encoding,
+    Separator,
+    Trust,
+    all_processors,
+    complete_column,
+    read_certificate,
+    table_file,
+    warnings_as_lines,
+)
+from certivote.cli._outputs import check_files, is_standard_output, print_result, writing
+from certivote.cli._shared import AsJson, Quiet, complain, fail, say, share
+from certivote.cli._states import as_json_text
+from certivote.cli._unread import UnreadValues
+from certivote.io import OutcomeTable, TableFile, column_names, read_outcomes, same_labels, write_atomically
+from certivote.votes import plurality
+
+__all__ = ["ALARM", "monitor"]
+
+ALARM = 3
+"""The exit code of an alarm."""
+_FEW = 3
+"""Classes that are named."""
+
+
+def _column(text: str, *names: str) -> Any:
+    return typer.Option(*names, metavar="COLUMN", help=text, show_default=False, autocompletion=complete_column)
+
+
+def monitor(
+    model: Annotated[
+        Path,
+        typer.Argument(help="The classifier that `certivote fit --model` wrote; or a certificate, with --predicted."),
+    ],
+    data: Annotated[
+        Path,
+        typer.Argument(
+            help="CSV file with a header line (.csv, .csv.gz), or parquet file, of cases that came after the "
+            "certificate; - is standard input."
+        ),
+    ],
+    state: Annotated[
+        Path,
+        typer.Option(help="File that remembers what was counted; it is begun if there is none.", show_default=False),
+    ],
+    truth: Annotated[
+        str | None,
+        _column(
+            "Column of the true classes; rows where it is empty wait until it is not. Without it, rows are compared "
+            "without labels.",
+            "--truth",
+            "--target",
+        ),
+    ] = None,
+    predicted: Annotated[
+        str | None, _column("Column of the answers as they were given. By default the model answers the rows again.")
+    ] = None,
+    identity: Annotated[
+        str | None,
+        _column(
+            "Column that identifies each row. By default rows are told apart by all that is written in them.", "--id"
+        ),
+    ] = None,
+    group: Annotated[
+        str | None,
+        _column("For certificates about entities: column that says what each row belongs to.  [default: as recorded]"),
+    ] = None,
+    alpha: Annotated[
+        float | None,
+        typer.Option(
+            metavar="ALPHA",
+            parser=share,
+            help="Probability that there is ever a false alarm; fixed when the state is begun.  [default: 0.01]",
+            show_default=False,
+        ),
+    ] = None,
+    watch: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="auto|all|PROMISE",
+            help="Which promises are watched beside the bound: those that need no more than classes and answers "
+            "(auto), all, or some by name, such as subgroups; repeat for several. Fixed when the state is begun.  "
+            "[default: auto]",
+            show_default=False,
+        ),
+    ] = None,
+    report: Annotated[Path | None, typer.Option(help="Where to write what was seen as a web page.")] = None,
+    title: Annotated[
+        str | None, typer.Option(help="Heading of the web page.  [default: the name of the model's file]")
+    ] = None,
+    metrics: Annotated[
+        Path | None, typer.Option(help="Where to write the numbers as text that Prometheus reads; - prints them.")
+    ] = None,
+    sep: Separator = None,
+    decimal: DecimalMark = None,
+    encoding: Encoding = None,
+    trust: Trust = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Watch whether a certificate still holds, by outcomes as they come; or whether new rows look different.
+
+    Give it each new file of outcomes, or one file that grows: what was counted before is left out, so it may be run as
+    often as one likes. If the certified bounds hold for ever, there is ever an alarm with a probability of at most
+    alpha. **Exit codes**: 0, no alarm; 3, an alarm was raised, now or earlier; 1 and 2 as for all verbs.
+
+    Without --truth the rows are ranked by how sure the model is of them among those that certified it. An alarm then
+    says that the rows look different, never that the error has grown.
+
+    Outcomes may come in any order and in any number. Which of them become known must have nothing to do with whether
+    the answer was right. Rows without an id that are equal in all columns are two cases within one file, and the same
+    one in different files: give --id if cases may be equal.
+    """
+    if truth is None and predicted is not None:
+        fail("--predicted: give --truth with it; without true classes the model itself looks at the rows.")
+    if truth is None and watch:
+        fail("--watch: give --truth with it: promises are watched by outcomes.")
+    if title is not None and report is None:
+        fail("--title: give --report with it, the page that has this heading.")
+    for option, path in {"--report": report, "--state": state}.items():
+        if is_standard_output(path):
+            fail(f"{option}: give the name of a file.")
+    if as_json and is_standard_output(metrics):
+        fail("--json, --metrics: both would be printed; give --metrics the name of a file.")
+    file = table_file(data, sep, decimal, encoding)
+    check_files({"MODEL": model, "DATA": data}, {"--state": state, "--report": report, "--metrics": metrics})
+    try:
+        with warnings_as_lines(quiet), all_processors():
+            certificate, classifier = read_certificate(model, trust)
+            if classifier is None and (truth is None or predicted is None):
+                fail(
+                    "--predicted: a certificate cannot answer the rows; name the column with the answers of its model."
+                    if truth is not None
+                    else f"{model}: without --truth the model itself looks at the rows; give the model."
+                )
+            group = _group(certificate, group, file)
+            features = _features(certificate, classifier, file, [truth, predicted, identity, group])
+            read = read_outcomes(file, truth, predicted, features, identity=identity, group=group)
+            ids = _ids(read)
+            unknown = int(np.count_nonzero(~read.known))
+            seen, now = (
+                _rows(state, classifier, alpha, read, ids, file, quiet)
+                if truth is None
+                else _outcomes(state, certificate, classifier, alpha, watch, read, ids, file, quiet)
+            )
+    except (OSError, ValueError, ImportError) as error:
+        fail(str(error))
+    command = shlex.join(["certivote", "recertify", model.name, "NEW_OUTCOMES.csv", "--truth", truth or "TRUTH"])
+    _write(seen, report, title or model.stem, f"{command} --monitor {shlex.quote(state.name)} --out new.json", metrics)
+    if as_json:
+        print_result(as_json_text(seen, now, unknown))
+    elif not quiet:
+        _say(seen, now, unknown, identity is None)
+        for what, path in {"State": state, "Report": report, "Metrics": metrics}.items():
+            if path is not None and not is_standard_output(path):
+                say(f"{what} written to {path}.")
+    raise typer.Exit(ALARM if seen.alarm else 0)
+
+
+def _group(certificate: Certificate, group: str | None, file: TableFile) -> str | None:
+    """The column that says what rows belong to, which certificates about entities need."""
+    if not certificate.groups:
+        if group is not None:
+            fail("--group: the certificate is about single rows, not about entities; leave it out.")
+        return None
+    found = group or (certificate.groups if certificate.groups in column_names(file) else None)
+    if found is None:
+        fail(
+            f"--group: the certificate is about entities, by {certificate.groups!r}; name the column that says so here."
+        )
+    return found
+
+
+def _features(certificate: Certificate, classifier: Any, file: TableFile, others: list[str | None]) -> list[str]:
+    """The columns that the model reads; those that promises are about, where only answers are known."""
+    names = [name for name in column_names(file) if name]
+    if classifier is None:
+        return [name for name in columns_of_groups(certificate) if name in names and name not in others]
+    known = getattr(classifier, "feature_names_in_", None)
+    if known is not None:
+        return list(known.tolist())
+    left = [name for name in names if name not in others]
+    if len(left) != classifier.n_features_in_:
+        fail(
+            f"{file}: {counted(len(left), 'column')} besides those that were named, but the model takes "
+            f"{classifier.n_features_in_:,}, and was fitted to columns without names: give just these, "
+            "in the same order."
+        )
+    return left
+
+
+def _ids(read: OutcomeTable) -> tuple[str, Any]:
+    """What tells rows apart, and what kind of names that are."""
+    from certivote.monitor import row_ids
+
+    if read.ids is not None:
+        return "ids", read.ids
+    return "contents", np.array(row_ids(read.contents), dtype=object)
+
+
+def _as_the_model(classifier: Any, X: Any) -> Any:
+    return X if hasattr(classifier, "feature_names_in_") else X.to_numpy()
+
+
+def _outcomes(
+    state: Path,
+    certificate: Certificate,
+    classifier: Any,
+    alpha: float | None,
+    watch: list[str] | None,
+    read: OutcomeTable,
+    ids: tuple[str, Any],
+    file: TableFile,
+    quiet: bool,
+) -> tuple[Any, Any]:
+    """Count the outcomes that are known."""
+    from certivote.monitor import Monitor
+
+    own, (kind, names) = read.take(read.known), ids
+    assert own.truth is not None
+    truth, masses, answers = _classes(own.truth, certificate, file, quiet), None, own.answers
+    if classifier is not None and len(truth):
+        _look(classifier, own.X, file, quiet)
+        _check_new(classifier, own.X, truth, file)
+        masses = classifier.predict_proba(_as_the_model(classifier, own.X))
+    if answers is None:
+        if classifier.hyper_posterior_ is not None:
+            fail(
+                f"--predicted: {certificate.method} certifies a random vote, which answers anew in every call; name "
+                "the column of the answers that it has given."
+            )
+        places = plurality(masses) if masses is not None else np.empty(0, dtype=np.intp)
+        answers = np.array(certificate.classes, dtype=object)[places]
+    else:
+        answers = _matched(answers, certificate)
+    watched: Any = watch[0] if watch in (["auto"], ["all"]) else watch
+    with Monitor.open(state, certificate, alpha, watched) as monitor:
+        monitor.ids.tell_by(kind)
+        now = monitor.update(
+            truth.tolist(),
+            answers.tolist(),
+            ids=names[read.known].tolist(),
+            groups=None if own.groups is None else own.groups.tolist(),
+            table=own.X if len(own.X.columns) else None,
+            scores=masses,
+        )
+    return monitor, now
+
+
+def _rows(
+    state: Path,
+    classifier: Any,
+    alpha: float | None,
+    read: OutcomeTable,
+    ids: tuple[str, Any],
+    file: TableFile,
+    quiet: bool,
+) -> tuple[Any, Any]:
+    """Count rows without labels."""
+    from certivote.monitor import DriftMonitor
+
+    _look(classifier, read.X, file, quiet)
+    with DriftMonitor.open(state, classifier, alpha) as monitor:
+        monitor.ids.tell_by(ids[0])
+        now = monitor.update(
+            _as_the_model(classifier, read.X),
+            ids=ids[1].tolist(),
+            groups=None if read.groups is None else read.groups.tolist(),
+        )
+    return monitor, now
+
+
+def _look(classifier: Any, X: Any, file: TableFile, quiet: bool) -> None:
+    unread = UnreadValues(classifier)
+    unread.look_at(X)
+    if not quiet:
+        unread.complain(file)
+
+
+def _classes(texts: Any, certificate: Certificate, file: TableFile, quiet: bool) -> Any:
+    """The true classes as the certificate writes them; others are errors, which is said."""
+    found = _matched(texts, certificate)
+    others = [label for label in found.tolist() if label not in certificate.classes]
+    if others and not quiet:
+        distinct = list(dict.fromkeys(others))
+        named = ", ".join(f"{label!r:.40}" for label in distinct[:_FEW]) + (", ..." if len(distinct) > _FEW else "")
+        complain(
+            f"warning: {file}: {counted(len(others), 'outcome')} of classes that the certificate does not know "
+            f"({named}), each of which counts as an error; its classes are {', '.join(certificate.classes[:10])}."
+        )
+    return found
+
+
+def _check_new(classifier: Any, X: Any, truth: Any, file: TableFile) -> None:
+    """End if these are the rows that the model was made from: their outcomes say nothing of what comes after."""
+    own = {str(label): place for place, label in enumerate(classifier.classes_.tolist())}
+    labels = classifier.classes_[np.array([own.get(label, 0) for label in truth.tolist()])]
+    part, rows = classifier.part_, classifier.check_rows(_as_the_model(classifier, X), labels)
+    trained, certified = used_rows(classifier.certificate_.deployed_part, part.train, part.certify, *rows)
+    if trained or certified:
+        fail(
+            f"{file} has rows that the model was made from: {trained:,} trained its voters and {certified:,} certified "
+            "it. Give outcomes of cases that came after that."
+        )
+
+
+def _matched(texts: Any, certificate: Certificate) -> Any:
+    means = same_labels(set(texts.tolist()), certificate.classes)
+    return np.array([means[text] for text in texts.tolist()], dtype=object)
+
+
+def _write(seen: Any, report: Path | None, title: str, command: str, metrics: Path | None) -> None:
+    if metrics is not None:
+        from certivote.present import metrics_text
+
+        text = metrics_text(seen)
+        if is_standard_output(metrics):
+            print_result(text)
+        else:
+            with writing("--metrics", metrics):
+                write_atomically(metrics, text.encode())
+    if report is not None:
+        try:
+            with writing("--report", report):
+                seen.report(report, title=title, command=command)
+        except ImportError as error:
+            fail(f"--report: {error}")
+
+
+def _say(seen: Any, now: Any, unknown: int, by_content: bool) -> None:
+    """What became of the rows, and what all outcomes say."""
+    told = [f"{counted(now.rows + unknown, 'row')}: {now.counted:,} counted"]
+    if now.repeated:
+        told.append(f"{now.repeated:,} left out, as they were counted before")
+    if now.later:
+        told.append(f"{now.later:,} left out, of entities that were counted before")
+    if unknown:
+        told.append(f"{unknown:,} without an outcome yet")
+    say("; ".join(told) + ".")
+    if now.repeated and by_content:
+        say("Rows are told apart by all that is written in them. If cases may be equal in that, give --id.")
+    typer.echo()
+    for line in str(seen).splitlines():
+        say(line)

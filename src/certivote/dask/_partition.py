@@ -1,0 +1,164 @@
+"""One partition of a table, as a worker has it: checked, and read the same in every pass."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import joblib
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import _safe_indexing
+
+from certivote.pipeline import NumberedRows, check_labelled, trains
+from certivote.voters import VoterSet
+
+__all__ = ["Layout", "Part", "Rows", "Target", "apart", "check", "read", "working_on"]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What all partitions have in common: columns and their types, as texts, and the types of the labels."""
+
+    columns: tuple[str, ...] | None
+    kinds: tuple[str, ...]
+    label: str
+
+    @classmethod
+    def of(cls, X: Any, y: Any) -> "Layout":
+        """That of a partition."""
+        if hasattr(X, "columns"):
+            kinds = tuple(_kind(dtype) for dtype in X.dtypes)
+            return cls(tuple(map(str, X.columns)), kinds, _kind(getattr(y, "dtype", None)))
+        return cls(None, (_kind(X.dtype),) * np.shape(X)[1], _kind(getattr(y, "dtype", None)))
+
+    def refuse(self, place: int, other: "Layout") -> None:
+        """Raise a ValueError that says in what another partition differs."""
+        if self == other:
+            return
+        if self.columns != other.columns or len(self.kinds) != len(other.kinds):
+            told = f"other columns than the first: {_shown(other)} instead of {_shown(self)}"
+        elif self.label != other.label:
+            told = f"labels of type {other.label}, and the first has {self.label}"
+        else:
+            at = next(at for at, (one, two) in enumerate(zip(self.kinds, other.kinds, strict=True)) if one != two)
+            name = at if self.columns is None else repr(self.columns[at])
+            told = f"column {name} of type {other.kinds[at]}, and the first has {self.kinds[at]}"
+        raise ValueError(f"Partition {place} has {told}; give all partitions the same columns and types.")
+
+
+def _kind(dtype: Any) -> str:
+    # Which categories there are may differ from partition to partition; texts may be stored in several ways.
+    return "category" if str(dtype) == "category" else str(dtype)
+
+
+def _shown(layout: Layout) -> str:
+    if layout.columns is None:
+        return f"{len(layout.kinds)}"
+    return ", ".join(layout.columns[:10]) + (", ..." if len(layout.columns) > 10 else "")
+
+
+@dataclass(frozen=True)
+class Part:
+    """What a worker is told of the partition that it reads.
+
+    Attributes
+    ----------
+    place : int
+        Number of the partition.
+    n_rows : int or None
+        How many rows it had in the first pass; None in the first.
+    layout : Layout or None
+        What the first partition with rows is like.
+    first : int
+        Number of its first row in the table.
+    rule : NumberedRows or None
+        Which rows train, and which certify.
+    classes : array
+        All classes.
+    voters : VoterSet
+        How rows are checked.
+    seen : estimator
+        It knows the names and number of the features.
+    """
+
+    place: int
+    n_rows: int | None
+    voters: VoterSet
+    layout: Layout | None = None
+    first: int = 0
+    rule: NumberedRows | None = None
+    classes: NDArray[Any] = field(default_factory=lambda: np.empty(0))
+    seen: Any = None
+
+
+@dataclass(frozen=True)
+class Target:
+    """In place of labels: that they are this column of the table, whose other columns are the rows."""
+
+    name: Any
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of a partition as voters get them, their labels, and which of them train."""
+
+    X: Any
+    y: NDArray[Any]
+    codes: NDArray[np.intp]
+    train: NDArray[np.intp]
+    certify: NDArray[np.intp]
+
+    def take(self, places: NDArray[np.intp]) -> tuple[Any, NDArray[Any], NDArray[np.intp]]:
+        """Rows, labels and codes of some."""
+        return _safe_indexing(self.X, places), self.y[places], self.codes[places]
+
+
+@contextmanager
+def working_on(place: int) -> Iterator[None]:
+    """Say which partition an error is about; and stay on the core of this worker, which may start no processes."""
+    try:
+        with joblib.parallel_config("threading", n_jobs=1):
+            yield
+    except (TypeError, ValueError) as error:
+        if str(error).startswith("Partition "):
+            raise
+        raise ValueError(f"Partition {place} cannot be used: {error}") from error
+
+
+def apart(X: Any, y: Any) -> tuple[Any, Any]:
+    """Rows and labels, where these may be a column of the rows."""
+    return (X.drop(columns=[y.name]), X[y.name]) if isinstance(y, Target) else (X, y)
+
+
+def check(part: Part, X: Any, y: Any) -> tuple[Any, NDArray[Any], Any]:
+    """Rows and labels as voters get them, and an estimator that has seen the features."""
+    X, y = apart(X, y)
+    if part.n_rows is not None and part.n_rows != len(X):
+        raise ValueError(
+            f"Partition {part.place} had {part.n_rows:,} rows when it was first read, and has {len(X):,} now: nothing "
+            "is certified on rows that change."
+        )
+    if len(X) != len(y):
+        raise ValueError(f"Partition {part.place} has {len(X):,} rows and {len(y):,} labels.")
+    if part.layout is not None and len(X):
+        part.layout.refuse(part.place, Layout.of(X, y))
+    if not len(X):
+        return X, np.asarray(y), None
+    seen = BaseEstimator() if part.seen is None else part.seen
+    X, y = check_labelled(seen, part.voters, X, y, reset=part.seen is None)
+    return X, y, seen
+
+
+def read(part: Part, X: Any, y: Any) -> Rows | None:
+    """The rows of a partition; None if it has none."""
+    X, y, _ = check(part, X, y)
+    if not len(y):
+        return None
+    assert part.rule is not None
+    codes = np.minimum(np.searchsorted(part.classes, y), len(part.classes) - 1)
+    if np.any(part.classes[codes] != y):
+        raise ValueError(f"Partition {part.place} has other labels than when it was first read.")
+    mask = trains(part.rule.entropy, part.first, len(y), part.rule.share)
+    return Rows(X, y, codes, np.flatnonzero(mask), np.flatnonzero(~mask))

@@ -1,0 +1,29 @@
+"""What happens after deployment: whether a certificate still holds, judged at every moment with guarantees.
+
+:class:`Monitor` takes outcomes, the true classes and what the classifier had said; :class:`DriftMonitor` takes new rows
+without labels. Both remember what they have counted in state files that two writers cannot spoil. The evidence is that
+of :mod:`certivote.maths.evidence` and :mod:`certivote.maths.rank_bets`; how it is shown is the affair of
+:mod:`certivote.present`. :func:`recertify` certifies the same vote on new rows.
+"""
+
+from certivote.monitor._columns import Moved
+from certivote.monitor._counted import Counted
+from certivote.monitor._drift import DriftMonitor
+from certivote.monitor._monitor import Monitor
+from certivote.monitor._recertify import follow, recertify
+from certivote.monitor._seen import row_ids
+from certivote.monitor._state import StateFileError
+from certivote.monitor._stream import Point, Stream
+
+__all__ = [
+    "Counted",
+    "DriftMonitor",
+    "Monitor",
+    "Moved",
+    "Point",
+    "StateFileError",
+    "Stream",
+    "follow",
+    "recertify",
+    "row_ids",
+]

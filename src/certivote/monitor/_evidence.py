@@ -1,0 +1,156 @@
+"""What evidence says: whether and when there was an alarm, and how often there seemed to be a change."""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Alarm", "Changes", "Judged"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Alarm:
+    """After which outcome it was raised, the sum of the losses in units then (0 without losses), and when."""
+
+    n: int
+    units: int
+    when: str
+
+
+class Changes:
+    """The Shiryaev-Roberts form of some bets, which starts anew after each of its alarms.
+
+    Attributes
+    ----------
+    logs : array
+        Its logarithm for each of the bets.
+    count : int
+        Alarms so far.
+    n, when : int and str
+        After which outcome the last one was, and when that was told.
+    """
+
+    def __init__(self, n_bets: int):
+        self.logs = np.full(n_bets, -np.inf)
+        self.count, self.n, self.when = 0, 0, ""
+
+    def take(
+        self,
+        follow: Callable[[Array, slice], Array],
+        mix: Callable[[Array], Array],
+        threshold: float,
+        n: NDArray[np.int64],
+        when: str,
+    ) -> Array:
+        """The logarithm of the mixture after each of some outcomes.
+
+        Parameters
+        ----------
+        follow : function
+            From the logarithms before some of the outcomes to those after each of them.
+        mix : function
+            From these to the logarithm of their mixture.
+        threshold : float
+            From which on there is an alarm.
+        n : array of int
+            The numbers of the outcomes.
+        when : str
+        """
+        start, found = 0, np.empty(len(n))
+        while start < len(n):
+            paths = follow(self.logs, slice(start, None))
+            mixed = mix(paths)
+            over = mixed >= threshold
+            is_alarm = bool(over.any())
+            end = start + (int(np.argmax(over)) + 1 if is_alarm else len(mixed))
+            found[start:end] = mixed[: end - start]
+            self.logs = np.full(len(self.logs), -np.inf) if is_alarm else paths[-1]
+            if is_alarm:
+                self.count, self.n, self.when = self.count + 1, int(n[end - 1]), when
+            start = end
+        return found
+
+
+class Judged(ABC):
+    """Evidence that may be looked at after every outcome, and what follows from it.
+
+    Attributes
+    ----------
+    alpha : float
+        The probability of a false alarm, for ever; 0 where there is nothing to watch.
+    first_alarm : Alarm or None
+    changes : Changes
+    """
+
+    alpha: float
+    first_alarm: Alarm | None
+    changes: Changes
+
+    @property
+    @abstractmethod
+    def log_evidence(self) -> float:
+        """Natural logarithm of the evidence now."""
+
+    @property
+    @abstractmethod
+    def log_evidence_max(self) -> float:
+        """Natural logarithm of the largest evidence so far, which decides about the alarm."""
+
+    @property
+    @abstractmethod
+    def log_change(self) -> float:
+        """Natural logarithm of the evidence of a change (Shiryaev-Roberts) since the start or since its last alarm."""
+
+    @property
+    def log_threshold(self) -> float:
+        """Natural logarithm of the evidence from which on there is an alarm: of 1/alpha."""
+        return -math.log(self.alpha) * (1.0 + 2.0**-50) if self.alpha > 0.0 else math.inf
+
+    @property
+    def e_value(self) -> float:
+        """The evidence now: at most 1 in the mean, as long as there is nothing to find."""
+        return _exp(self.log_evidence)
+
+    @property
+    def change_value(self) -> float:
+        """The evidence of a change now: as long as there is none, 1/alpha outcomes or more pass between its alarms."""
+        return _exp(self.log_change)
+
+    @property
+    def alarm(self) -> bool:
+        """Whether the evidence has ever reached 1/alpha."""
+        return self.first_alarm is not None
+
+    @property
+    def alarm_at(self) -> int | None:
+        """After which outcome it first did."""
+        return self.first_alarm.n if self.first_alarm else None
+
+    @property
+    def alarm_when(self) -> str | None:
+        """When that was told."""
+        return self.first_alarm.when if self.first_alarm else None
+
+    @property
+    def change_alarms(self) -> int:
+        """How often the evidence of a change has reached 1/alpha; it starts anew after each time."""
+        return self.changes.count
+
+    @property
+    def change_at(self) -> int | None:
+        """After which outcome it last did."""
+        return self.changes.n if self.changes.count else None
+
+    @property
+    def change_when(self) -> str | None:
+        """When that was told."""
+        return self.changes.when if self.changes.count else None
+
+
+def _exp(log: float) -> float:
+    return math.exp(log) if log < 700.0 else math.inf

@@ -1,0 +1,199 @@
+"""The same vote, certified on new rows: a certificate of its own, which names the one before it."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from certivote.certificate import Certificate, counted, percent_up
+from certivote.monitor._drift import DriftMonitor
+from certivote.monitor._monitor import Monitor
+from certivote.pipeline import certify, certify_predictions
+from certivote.promises import Promise
+
+__all__ = ["follow", "recertify"]
+
+_MOST, _FEW = 10, 5
+"""Alarms, and columns, that a record names."""
+
+
+def recertify(
+    model: Any,
+    X: Any = None,
+    y: ArrayLike | None = None,
+    delta: float | None = None,
+    groups: ArrayLike | None = None,
+    *,
+    predictions: ArrayLike | None = None,
+    order: ArrayLike | None = None,
+    monitor: Any = None,
+    promises: Sequence[Promise] = (),
+    together: bool = False,
+    random_state: int = 0,
+) -> Certificate:
+    """Certify a vote again, as it is, on labelled rows that came after its certificate.
+
+    Nothing is learned, so nothing is paid for learning: the bound is that of Clopper and Pearson, or that of bets on
+    entities with ``groups``. The new certificate names the one before it by its digest, and says what has happened
+    since.
+
+    It holds if the rows were chosen without regard to how they came out. If a look at some outcomes, such as an alarm
+    of a :class:`Monitor`, decided when to certify again, certify only rows that came after that.
+
+    Parameters
+    ----------
+    model : CertifiedVoteClassifier or Certificate
+        The vote as it was fitted or loaded, or a dictionary of one, with the name that is recorded. Or the certificate
+        of any model, and ``predictions`` in place of ``X``.
+    X : rows
+        New ones, as the model takes them. Those that trained its voters or certified it are refused.
+    y : array-like
+        Their true labels.
+    delta : float in (0, 1), optional
+        Probability with which the new certificate may fail; by default, that of the one before.
+    groups, order : array-like, optional
+        What each row belongs to, or when it was taken: see :func:`certivote.certify`.
+    predictions : array-like, optional
+        With a certificate: the answers of its model to the new rows. Of several models,
+        :meth:`Certificate.combine <certivote.Certificate.combine>` makes one of theirs.
+    monitor : Monitor, DriftMonitor or list of them, optional
+        What has watched the vote meanwhile: its alarms and its counts are recorded.
+    promises, together, random_state
+        As for :func:`certivote.certify`. Promises of the certificate before are not made again by themselves.
+
+    Returns
+    -------
+    Certificate
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from certivote import CertifiedVoteClassifier, recertify
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> clf = CertifiedVoteClassifier("dis-b", "forest", random_state=0).fit(X[:300], y[:300])
+    >>> again = recertify(clf, X[300:], y[300:])
+    >>> again.deployed_part.n, again.provenance.follows == clf.certificate_.digest
+    (269, True)
+    >>> bool(again.bound < clf.certificate_.bound)
+    True
+    """
+    name, source = _named(model)
+    earlier = source if isinstance(source, Certificate) else getattr(source, "certificate_", None)
+    if not isinstance(earlier, Certificate):
+        raise TypeError(
+            "model must be a fitted CertifiedVoteClassifier, or the certificate of a model, with predictions; got "
+            f"{source!r:.80}. Use certivote.certify for a model that has no certificate yet."
+        )
+    if y is None:
+        raise ValueError("y is missing: a certificate needs the true labels of the rows.")
+    settings: dict[str, Any] = {
+        "delta": earlier.delta if delta is None else delta,
+        "groups": groups,
+        "order": order,
+        "promises": promises,
+        "together": together,
+        "random_state": random_state,
+    }
+    if isinstance(source, Certificate):
+        if predictions is None or X is not None:
+            raise ValueError("With a certificate, give predictions, the answers of its model to the rows, and no X.")
+        answers: Any = predictions if name is None else {name: predictions}
+        made = certify_predictions(y, answers, **settings)
+    else:
+        if X is None or predictions is not None:
+            raise ValueError("With a model, give the rows X, and no predictions: it answers them by itself.")
+        made = certify(source if name is None else {name: source}, X, y, **settings)
+    return follow(made, earlier, monitor)
+
+
+def follow(made: Certificate, earlier: Certificate, monitor: Any = None) -> Certificate:
+    """A new certificate of given answers, as one that follows an earlier certificate of the same vote.
+
+    Parameters
+    ----------
+    made, earlier : Certificate
+    monitor : Monitor, DriftMonitor or list of them, optional
+
+    Raises
+    ------
+    ValueError
+        If both are about the same rows.
+    """
+    used = {digest for part in earlier.parts for digest in (part.certification_digest, part.training_digest)} - {""}
+    if used & {part.certification_digest for part in made.parts}:
+        raise ValueError(
+            f"These {counted(made.deployed_part.n, 'row')} have made the certificate before. Another one needs rows "
+            "that came later."
+        )
+    return replace(made, provenance=replace(made.provenance, follows=earlier.digest, since=_since(earlier, monitor)))
+
+
+def _named(model: Any) -> tuple[str | None, Any]:
+    """The name that a dictionary gives, and the one model or certificate in it."""
+    if not isinstance(model, Mapping):
+        return None, model
+    if len(model) != 1:
+        raise ValueError(f"model must be one model or one certificate; got a dictionary of {len(model)}.")
+    ((name, source),) = model.items()
+    return str(name), source
+
+
+def _since(earlier: Certificate, monitor: Any) -> tuple[str, ...]:
+    """What has happened since a certificate was made, in sentences."""
+    part, made = earlier.deployed_part, earlier.provenance.created.partition("T")[0]
+    first = (
+        f"The certificate before{f', of {made},' if made else ''} bounded the error by {percent_up(earlier.bound)} "
+        f"(delta = {earlier.delta:g}) on {counted(part.n, 'row')}."
+    )
+    watched: Iterable[Any] = monitor if isinstance(monitor, list | tuple) else [] if monitor is None else [monitor]
+    return (first, *(sentence for each in watched for sentence in _events(each, earlier)))
+
+
+def _events(monitor: Any, earlier: Certificate) -> Iterator[str]:
+    """What a monitor has seen, in sentences that stay true."""
+    if not isinstance(monitor, Monitor | DriftMonitor):
+        raise TypeError(f"monitor must be a Monitor or a DriftMonitor, or a list of them; got {monitor!r:.80}.")
+    if monitor.certificate_digest != earlier.digest:
+        raise ValueError(
+            f"The monitor has watched another certificate ({monitor.certificate_digest:.16}...) than the one before "
+            f"({earlier.digest:.16}...)."
+        )
+    if not monitor.calls:
+        yield "It was watched, and nothing was counted."
+        return
+    first, last = monitor.calls[0][1], monitor.calls[-1][1]
+    when = f"from {first} to {last}" if first != last else f"at {first}"
+    chance = f"with a probability of a false alarm of {monitor.alpha:g}"
+    yield from (
+        _of_rows(monitor, when, chance) if isinstance(monitor, DriftMonitor) else _of_outcomes(monitor, when, chance)
+    )
+
+
+def _of_outcomes(monitor: Monitor, when: str, chance: str) -> Iterator[str]:
+    own, unit = monitor.streams[0], "entities" if monitor.groups else "outcomes"
+    errors = f"{own.errors:,.0f}" if float(own.errors).is_integer() else f"{own.errors:,.1f}"
+    yield (
+        f"{own.n:,} {unit} were watched {when}, {chance}: {errors} wrong; the mean error until then is at most "
+        f"{percent_up(own.error_limit)}."
+    )
+    if not monitor.alarm:
+        yield f"No alarm was raised until {monitor.calls[-1][1]}."
+    for alarm in monitor.alarms[:_MOST]:
+        yield (
+            f"Alarm: the bound of {percent_up(alarm.bound)} on {alarm.name} was found not to hold, after outcome "
+            f"{alarm.alarm_at:,}, {alarm.alarm_when}."
+        )
+    if len(monitor.alarms) > _MOST:
+        yield f"Alarms were raised by {len(monitor.alarms) - _MOST:,} more statements."
+
+
+def _of_rows(monitor: DriftMonitor, when: str, chance: str) -> Iterator[str]:
+    unit = "entities" if monitor.groups else "rows"
+    yield f"{monitor.n:,} new {unit} were compared without labels {when}, {chance}."
+    if not monitor.alarm:
+        yield f"They raised no alarm until {monitor.calls[-1][1]}."
+        return
+    yield f"Alarm: the rows were found to look different, after row {monitor.alarm_at:,}, {monitor.alarm_when}."
+    if monitor.moved:
+        yield f"Most moved: {', '.join(repr(each.column) for each in monitor.moved[:_FEW])}."

@@ -1,0 +1,155 @@
+"""Dividing rows by their numbers: each row by itself, wherever it lies and whoever has it.
+
+Row ``i`` of a table has a random number that is a function of the seed and of ``i`` alone: number ``i`` of a
+counter-based generator (Philox), which can be asked for any piece of its stream. So the rows of a table that lies in
+partitions on many machines are divided where they are, and alike for any partitioning. What the rows hold has no part
+in it: by a hash of their content, equal rows would go together.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certivote.pipeline._block_risks import BLOCK_ROWS
+from certivote.pipeline._seeds import Seeds
+from certivote.pipeline._split import PartRows
+
+__all__ = ["ByNumber", "NumberedRows", "chosen_rows", "draws_of", "trains"]
+
+_AT_ONCE = 1 << 22
+"""Rows that are looked at together."""
+_WORDS = 4
+"""Numbers that one step of the generator's counter makes."""
+
+
+@dataclass(frozen=True)
+class ByNumber:
+    """That rows are divided by their numbers, and how many of them are looked at where a part suffices.
+
+    Attributes
+    ----------
+    sample_rows : int
+        Training rows that voters are fitted on and weighed by, at most.
+    learn_rows : int or None
+        Certification rows that weights are learned from, at most; None for all. All are counted.
+    block_rows : int
+        Rows of a block, where weights are learned from all of many rows.
+    """
+
+    sample_rows: int
+    learn_rows: int | None
+    block_rows: int = BLOCK_ROWS
+
+    def sample(self, entropy: tuple[int, ...], n_train: int) -> NDArray[np.intp]:
+        """Which of so many training rows the voters are fitted on, by their places."""
+        return chosen_rows(Seeds(entropy).sample, n_train, self.sample_rows)
+
+    def learned_from(self, entropy: tuple[int, ...], n_certify: int) -> NDArray[np.intp]:
+        """Which of so many certification rows the weights are learned from, by their places."""
+        most = n_certify if self.learn_rows is None else self.learn_rows
+        return chosen_rows(Seeds(entropy).learned, n_certify, most)
+
+    def in_blocks(self, n_certify: int) -> bool:
+        """Whether weights are learned from so many certification rows block by block."""
+        return self.learn_rows is None and n_certify > self.block_rows
+
+    def choices(self, n_train: int, n_certify: int) -> tuple[str, ...]:
+        """What a certificate says of that."""
+        said = [
+            "rows were divided by their numbers, as on a cluster. Training there cannot be repeated: other partitions "
+            "or workers train other voters. So the record holds the model, and not the recipe"
+        ]
+        if n_train > self.sample_rows:
+            said.append(
+                f"voters that are not trained where rows lie saw {self.sample_rows:,} of {n_train:,} training rows"
+            )
+        if self.learn_rows is not None and n_certify > self.learn_rows:
+            said.append(
+                f"weights were learned from {self.learn_rows:,} of {n_certify:,} certification rows; all are counted"
+            )
+        return tuple(said)
+
+
+@dataclass(frozen=True)
+class NumberedRows:
+    """The rows of one part, as :class:`~certivote.pipeline.PartRows`, found by the rule when they are asked for.
+
+    Attributes
+    ----------
+    entropy : tuple of int
+        What all randomness of the run comes from.
+    n_rows : int
+    share : float
+        Of the rows that train.
+
+    Examples
+    --------
+    >>> rows = NumberedRows((0,), n_rows=10, share=0.5)
+    >>> rows.train.tolist(), rows.certify.tolist(), rows.n_train
+    ([1, 2, 4, 5, 6, 8], [0, 3, 7, 9], 6)
+    """
+
+    entropy: tuple[int, ...]
+    n_rows: int
+    share: float
+
+    @property
+    def train(self) -> NDArray[np.intp]:
+        return np.concatenate([first + np.flatnonzero(mask) for first, mask in self._masks()])
+
+    @property
+    def certify(self) -> NDArray[np.intp]:
+        return np.concatenate([first + np.flatnonzero(~mask) for first, mask in self._masks()])
+
+    @cached_property
+    def n_train(self) -> int:
+        """How many rows train."""
+        return sum(int(np.count_nonzero(mask)) for _, mask in self._masks())
+
+    def checked(self) -> "NumberedRows":
+        """The same, if there are rows of both kinds."""
+        n_certify = self.n_rows - self.n_train
+        if not self.n_train or not n_certify:
+            raise ValueError(
+                f"Too few rows: n_samples = {self.n_rows} with train_share={self.share} leaves {self.n_train} to train "
+                f"the voters and {n_certify} to certify; both need at least 1. Give more rows, or another train_share."
+            )
+        return self
+
+    def in_memory(self) -> PartRows:
+        """All row numbers at once."""
+        return PartRows(self.train, self.certify)
+
+    def _masks(self) -> Iterator[tuple[int, NDArray[np.bool_]]]:
+        for first in range(0, max(self.n_rows, 1), _AT_ONCE):
+            yield first, trains(self.entropy, first, min(_AT_ONCE, self.n_rows - first), self.share)
+
+
+def trains(entropy: tuple[int, ...], first: int, count: int, share: float) -> NDArray[np.bool_]:
+    """Of so many rows from this number on, which train the voters: each with this probability.
+
+    Examples
+    --------
+    >>> whole = trains((0,), 0, 1000, 0.25)
+    >>> bool((trains((0,), 701, 50, 0.25) == whole[701:751]).all()), int(whole.sum())
+    (True, 246)
+    """
+    return draws_of(entropy, first, count) < share
+
+
+def draws_of(entropy: tuple[int, ...], first: int, count: int) -> NDArray[np.float64]:
+    """The random numbers in [0, 1) that belong to these row numbers."""
+    counter = np.random.Philox(key=Seeds(entropy).split.generate_state(2, np.uint64))
+    counter.advance(first // _WORDS)
+    skipped = first % _WORDS
+    return np.random.Generator(counter).random(skipped + count)[skipped:]
+
+
+def chosen_rows(seed: np.random.SeedSequence, population: int, most: int) -> NDArray[np.intp]:
+    """The places of some of so many rows, at most so many, at random and ascending."""
+    if population <= most:
+        return np.arange(population)
+    return np.sort(np.random.default_rng(seed).choice(population, most, replace=False, shuffle=False))

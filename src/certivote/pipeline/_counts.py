@@ -1,0 +1,278 @@
+"""What is counted of a model's answers to some of the rows, as plain data that can be sent and added up.
+
+A certificate of given answers depends on four things only: how many rows have each true class and each answer, the
+order of the rows by digest, and by digest the answers themselves. The first are integers, which add up exactly in any
+order; digests are made of pieces that know the number of their first row. So counts of parts, wherever these lie, give
+the certificate of all rows, bit for bit.
+"""
+
+import base64
+import json
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certivote.maths.tree_digest import LEAF, Piece
+
+__all__ = ["CountedPart", "Label", "PredictionCounts", "is_label", "merge_counts", "packed"]
+
+Label = str | int | float
+"""Truth values are integers to Python."""
+_WIDTH = 32
+"""Bytes of a row in a digest: 16 for its answer, 16 for its label."""
+_LONGEST = 1000
+"""Characters of a label, or of a name."""
+_MOST = 1 << 53
+"""Rows: more than anybody has."""
+_VERSION = 1
+
+
+@dataclass(frozen=True)
+class CountedPart:
+    """Counts of consecutive rows.
+
+    Attributes
+    ----------
+    piece : Piece
+        What the rows contribute to the digest of all; it knows the number of the first, and how many there are.
+    true, said : tuple of labels
+        The true labels and the answers that occur, in the order of their first rows.
+    cells : tuple of (int, int, int)
+        Numbers of a true label and of an answer, and how many rows have both.
+    answers : bytes
+        Of each row the number of the answer, compressed: the digest of the votes needs them when all classes are known.
+    """
+
+    piece: Piece
+    true: tuple[Label, ...]
+    said: tuple[Label, ...]
+    cells: tuple[tuple[int, int, int], ...]
+    answers: bytes
+
+    @property
+    def stop(self) -> int:
+        """The number of the row behind the last."""
+        return self.piece.first + self.piece.count
+
+    def codes(self) -> NDArray[np.intp]:
+        """Of each row the number of the answer.
+
+        Raises
+        ------
+        ValueError
+            If these are not as many as there are rows, or not those that are counted.
+        """
+        kind, limit = _code_type(len(self.said)), self.piece.count * _code_type(len(self.said)).itemsize
+        unpack = zlib.decompressobj()
+        try:
+            found = unpack.decompress(self.answers, limit + 1)
+        except zlib.error:
+            raise _broken("answers that cannot be unpacked") from None
+        if len(found) != limit or not unpack.eof:
+            raise _broken(f"answers to other rows than its {self.piece.count:,}")
+        codes = np.frombuffer(found, kind).astype(np.intp)
+        counted = np.zeros(len(self.said), dtype=np.int64)
+        for _, said, count in self.cells:
+            counted[said] += count
+        if codes.max() >= len(self.said) or not np.array_equal(np.bincount(codes, minlength=len(self.said)), counted):
+            raise _broken("other answers than it counts")
+        return codes
+
+    def check(self) -> None:
+        """Refuse what no rows can have given."""
+        piece = self.piece
+        whole = (type(piece.first), type(piece.count)) == (int, int)
+        if not whole or not 0 <= piece.first < _MOST or not 1 <= piece.count < _MOST or piece.heading != b"rows":
+            raise _broken(f"a first row {piece.first!r:.40} and {piece.count!r:.40} rows")
+        before = min(-piece.first % LEAF, piece.count)
+        leaves, behind = divmod(piece.count - before, LEAF)
+        sizes = (before * _WIDTH, leaves * _WIDTH, behind * _WIDTH)
+        if tuple(map(len, (piece.head, piece.leaves, piece.tail))) != sizes:
+            raise _broken(f"digests of other rows than {piece.count:,} from number {piece.first:,} on")
+        for labels in (self.true, self.said):
+            if not labels or not all(map(is_label, labels)) or len(set(labels)) != len(labels):
+                raise _broken("labels that are missing, double, or neither text nor whole numbers")
+        places = [cell[:2] for cell in self.cells]
+        fits = all(0 <= true < len(self.true) and 0 <= said < len(self.said) for true, said in places)
+        if not fits or len(set(places)) != len(places) or any(count < 1 for _, _, count in self.cells):
+            raise _broken("counts of labels that it does not have, or below 1")
+        if sum(count for _, _, count in self.cells) != piece.count:
+            raise _broken(f"other counts than of {piece.count:,} rows")
+        if ({true for true, _ in places}, {said for _, said in places}) != (
+            set(range(len(self.true))),
+            set(range(len(self.said))),
+        ):
+            raise _broken("labels of no row")
+        self.codes()
+
+
+@dataclass(frozen=True)
+class PredictionCounts:
+    """Counts of a model's answers to some rows, made by :func:`count_predictions` and added by :func:`merge_counts`.
+
+    They are plain data: they can be pickled, and sent as JSON. They take 8 bytes per 1,000 rows, some 100 kB for rows
+    at the ends of each part, and a bit or so for the answer to each row; no row can be had back from them.
+
+    Attributes
+    ----------
+    parts : tuple of CountedPart
+        In the order of their rows; none for no rows.
+    target, model : str
+        Names of the columns with the labels and with the answers.
+
+    Examples
+    --------
+    >>> from certivote import PredictionCounts, count_predictions
+    >>> counts = count_predictions(["ill", "well", "well"], ["ill", "ill", "well"])
+    >>> counts.n_rows, PredictionCounts.from_json(counts.to_json()) == counts
+    (3, True)
+    """
+
+    parts: tuple[CountedPart, ...]
+    target: str
+    model: str
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows were counted."""
+        return sum(part.piece.count for part in self.parts)
+
+    def check(self) -> None:
+        """Refuse what no rows can have given, and rows that are counted twice."""
+        if not all(isinstance(name, str) and len(name) <= _LONGEST for name in (self.target, self.model)):
+            raise _broken(f"names that are no text of up to {_LONGEST:,} characters")
+        end = 0
+        for part in self.parts:
+            part.check()
+            if part.piece.first < end:
+                raise ValueError(
+                    f"Row {part.piece.first:,} is counted twice: give count_predictions the number of the first row of "
+                    "each partition as first=, and merge every partition once."
+                )
+            end = part.stop
+
+    def to_json(self) -> str:
+        """These counts as text."""
+        parts = [
+            {
+                "first": part.piece.first,
+                "count": part.piece.count,
+                "head": _text(part.piece.head),
+                "leaves": _text(part.piece.leaves),
+                "tail": _text(part.piece.tail),
+                "true": part.true,
+                "said": part.said,
+                "cells": part.cells,
+                "answers": _text(part.answers),
+            }
+            for part in self.parts
+        ]
+        return json.dumps({"counts": _VERSION, "target": self.target, "model": self.model, "parts": parts})
+
+    @classmethod
+    def from_json(cls, text: str) -> "PredictionCounts":
+        """Counts that :meth:`to_json` has written, checked.
+
+        Raises
+        ------
+        ValueError
+            If it is no such text, or says what no rows can have given.
+        """
+        try:
+            record = json.loads(text)
+        except (TypeError, ValueError, RecursionError):
+            raise _broken("text that is no JSON") from None
+        try:
+            if record["counts"] != _VERSION:
+                raise _broken("another version than this library reads")
+            parts = tuple(_part(each) for each in record["parts"])
+            counts = cls(parts, record["target"], record["model"])
+        except (KeyError, TypeError, RecursionError):
+            raise _broken("text that PredictionCounts.to_json has not written") from None
+        counts.check()
+        return counts
+
+
+def merge_counts(counts: Iterable[PredictionCounts]) -> PredictionCounts:
+    """Counts of all these rows together; the order in which partitions come, and are merged, does not matter.
+
+    Parameters
+    ----------
+    counts : iterable of PredictionCounts
+        Of different rows of one table, as :func:`count_predictions` has made them or as they were merged before.
+
+    Returns
+    -------
+    PredictionCounts
+
+    Examples
+    --------
+    >>> from certivote import count_predictions, merge_counts
+    >>> second = count_predictions(["well", "ill"], ["well", "well"], first=3)
+    >>> first = count_predictions(["ill", "well", "well"], ["ill", "ill", "well"])
+    >>> merged = merge_counts([second, first])
+    >>> merged.n_rows, merged == merge_counts([first, second])
+    (5, True)
+    """
+    found = list(counts)
+    wrong = next((each for each in found if not isinstance(each, PredictionCounts)), None)
+    if wrong is not None or not found:
+        raise TypeError(
+            "counts must hold what count_predictions has counted, one for each partition; got "
+            f"{'none' if wrong is None else format(repr(wrong), '.80')}."
+        )
+    names = sorted({(each.target, each.model) for each in found})
+    if len(names) > 1:
+        told = " and ".join(f"{target!r:.80} with {model!r:.80}" for target, model in names[:2])
+        raise ValueError(f"counts are of different columns: {told}. Count the same columns in every partition.")
+    parts = sorted((part for each in found for part in each.parts), key=lambda part: part.piece.first)
+    merged = replace(found[0], parts=tuple(parts))
+    merged.check()
+    return merged
+
+
+def packed(codes: NDArray[np.intp], n_labels: int) -> bytes:
+    """Numbers of answers, as :class:`CountedPart` keeps them."""
+    return zlib.compress(codes.astype(_code_type(n_labels)).tobytes(), 1)
+
+
+def _code_type(n_labels: int) -> np.dtype[Any]:
+    return np.dtype("u1" if n_labels <= 256 else "<u4")
+
+
+def is_label(label: Any) -> bool:
+    """Whether a label can be counted: text, or a number or truth value that is equal to a whole number."""
+    if isinstance(label, str):
+        return len(label) <= _LONGEST
+    return isinstance(label, int) or (isinstance(label, float) and label.is_integer())
+
+
+def _part(record: Any) -> CountedPart:
+    """One part of a JSON text; that its numbers fit together is checked afterwards."""
+    numbers = [record["first"], record["count"], *(number for cell in record["cells"] for number in cell)]
+    if any(type(number) is not int for number in numbers) or any(len(cell) != 3 for cell in record["cells"]):
+        raise _broken("counts that are no whole numbers")
+    piece = Piece(
+        b"rows", record["first"], record["count"], *(_bytes(record[name]) for name in ("head", "leaves", "tail"))
+    )
+    true, said = tuple(record["true"]), tuple(record["said"])
+    return CountedPart(piece, true, said, tuple(map(tuple, record["cells"])), _bytes(record["answers"]))
+
+
+def _text(content: bytes) -> str:
+    return base64.b64encode(content).decode()
+
+
+def _bytes(text: str) -> bytes:
+    try:
+        return base64.b64decode(text, validate=True)
+    except ValueError:
+        raise _broken("digests that cannot be read") from None
+
+
+def _broken(what: str) -> ValueError:
+    return ValueError(f"counts have {what}: they were changed, or not made by count_predictions. Count again.")

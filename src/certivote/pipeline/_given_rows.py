@@ -1,0 +1,136 @@
+"""Labelled rows that given models have answered, as codes: what is certified of them, however they were read."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import validate_parameter_constraints
+
+from certivote.certificate import Certificate
+from certivote.pipeline._assumptions import assumptions
+from certivote.pipeline._certify import certify_votes
+from certivote.pipeline._hyper_priors import HyperPrior, given_hyper_priors, hyper_prior_words
+from certivote.pipeline._majority import class_counts
+from certivote.pipeline._plan import PARAMETER_CONSTRAINTS, Plan, make_plan
+from certivote.pipeline._prepared import CountedRows, Prepared, PreparedPart
+from certivote.pipeline._promises import Sight
+from certivote.pipeline._provenance import Table
+from certivote.pipeline._seeds import entropy_of
+from certivote.pipeline._split import Duplicates, PartRows
+from certivote.pipeline._units import Units
+from certivote.promises import Promise
+from certivote.theory.methods import GIVEN_MODEL
+from certivote.voters import FittedVoters
+from certivote.votes import build_votes
+
+__all__ = ["GivenRows", "alone", "certified", "checked_plan", "for_models"]
+
+Codes = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class GivenRows:
+    """What is known of the rows besides the answers to them.
+
+    Attributes
+    ----------
+    classes : list
+        All of them, in ascending order.
+    labels : array of int
+        The true class of each row, by its place among them.
+    target, columns, n_columns
+        As they are recorded.
+    digests : (str, str)
+        Of these rows with their labels as text, and of the training rows.
+    training_rows : int
+        How many were shown to compare.
+    duplicates, remarks
+        As for :class:`~certivote.pipeline._prepare.PreparedPart`.
+    counted : CountedRows or None
+        Where only one row of each kind is at hand.
+    """
+
+    classes: list[Any]
+    labels: Codes
+    target: str
+    columns: tuple[str, ...]
+    n_columns: int
+    units: Units
+    digests: tuple[str, str]
+    training_rows: int = 0
+    duplicates: Duplicates = (0, 0)
+    remarks: tuple[str, ...] = ()
+    counted: CountedRows | None = None
+
+
+def checked_plan(delta: float, promises: Sequence[Promise], together: bool, random_state: int) -> Plan:
+    """What is done with the answers of given models, the parameters checked."""
+    given: dict[str, Any] = {
+        "delta": delta,
+        "promises": promises,
+        "together": together,
+        "random_state": random_state,
+    }
+    validate_parameter_constraints({name: PARAMETER_CONSTRAINTS[name] for name in given}, given, "certify")
+    return make_plan(split="none", **given)
+
+
+def for_models(plan: Plan, names: Sequence[str], answers_only: bool) -> Plan:
+    """The plan for so many models: of several, delta is divided among them and their vote."""
+    given = {
+        "models": list(names),
+        "delta": plan.delta,
+        "answers_only": answers_only,
+        "promises": plan.given["promises"],
+        "together": plan.together,
+    }
+    return replace(plan, n_candidates=len(names) + (len(names) > 1), given=given)
+
+
+def alone(plan: Plan) -> Plan:
+    """The plan for one of them."""
+    return replace(plan, method=GIVEN_MODEL, family=GIVEN_MODEL.family)
+
+
+def certified(plan: Plan, codes: Codes, rows: GivenRows, sight: Sight) -> Certificate:
+    """The certificate of one model, or of a vote of several, whose answers are columns of ``codes``."""
+    found = certify_votes(plan, _prepared(plan, codes, rows, sight)).certificate
+    parts = tuple(replace(part, training_rows=rows.training_rows) for part in found.parts)
+    told = assumptions(rows.units, plan.method.predictor, given=True, promises=len(plan.promises) > 1)
+    return replace(found, parts=parts, assumptions=told)
+
+
+def _prepared(plan: Plan, codes: Codes, rows: GivenRows, sight: Sight) -> Prepared:
+    """What the pipeline would have made of voters that are given."""
+    units, everything = rows.units, np.arange(len(rows.labels))
+    learns = plan.method.predictor.learns
+    part = PreparedPart(
+        rows=PartRows(np.arange(0), everything),
+        voters=cast(FittedVoters, None),  # their votes are here, and nobody asks for others
+        votes=build_votes(codes=codes, n_classes=len(rows.classes)),
+        labels=rows.labels,
+        training_labels=rows.labels[:0],
+        entities=units.of(everything),
+        times=units.times,
+        hyper_priors=given_hyper_priors(plan.prior, codes.shape[1]) if learns else (HyperPrior(np.ones(1)),),
+        duplicates=rows.duplicates,
+        digests=rows.digests,
+        remarks=rows.remarks,
+        probe=None,
+        sight=sight,
+        counted=rows.counted,
+    )
+    counts = class_counts(rows.labels, len(rows.classes), None if rows.counted is None else rows.counted.repeats)
+    return Prepared(
+        classes=np.array([str(label) for label in rows.classes], dtype=object),
+        parts=(part,),
+        provisos=(),
+        split="none",
+        hyper_prior=hyper_prior_words(plan.prior) if learns else "none: the model was given",
+        choices=(),
+        entropy=entropy_of(plan.random_state),
+        table=Table(rows.target, rows.columns, rows.n_columns, tuple(counts.tolist())),
+        units=units,
+    )

@@ -1,0 +1,127 @@
+"""From rows that lie elsewhere to what certification needs: no more of them than a part is ever brought here."""
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certivote.pipeline._block_risks import Blocks
+from certivote.pipeline._by_number import NumberedRows
+from certivote.pipeline._hyper_priors import hyper_prior_words
+from certivote.pipeline._plan import Plan
+from certivote.pipeline._prepare import check_plan, provisos
+from certivote.pipeline._prepared import Elsewhere, Prepared, PreparedPart
+from certivote.pipeline._probe import probe_rows
+from certivote.pipeline._progress import Stage
+from certivote.pipeline._promises import Sight
+from certivote.pipeline._provenance import Table
+from certivote.pipeline._reference import reference_among
+from certivote.pipeline._seeds import Seeds, entropy_of
+from certivote.pipeline._split import PartRows
+from certivote.pipeline._train import Fit, train_voters
+from certivote.pipeline._units import Units
+from certivote.theory.risks import Labels
+from certivote.voters import FittedVoters
+from certivote.votes import Votes
+
+__all__ = ["RowsElsewhere", "prepare_elsewhere"]
+
+
+class RowsElsewhere(Protocol):
+    """Rows that lie elsewhere, such as on the workers of a cluster; in the order of their table."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the features; empty if they have none."""
+
+    @property
+    def n_columns(self) -> int:
+        """How many features there are."""
+
+    @property
+    def target(self) -> str:
+        """Name of the labels; empty if they have none."""
+
+    def labels(self) -> tuple[NDArray[Any], NDArray[np.intp]]:
+        """All labels that occur, ascending, and how often."""
+
+    def divide(self, rows: NumberedRows, classes: NDArray[Any]) -> None:
+        """Say which rows train and which certify."""
+
+    def sample(self, places: NDArray[np.intp]) -> tuple[Any, NDArray[Any], NDArray[np.intp]]:
+        """Some of the training rows, by their places, and their labels; and how many training rows have each class."""
+
+    def fitting(self, plan: Plan, seed: np.random.SeedSequence, places: NDArray[np.intp]) -> Fit | None:
+        """What fits voters to the sample and to rows where they lie; None if the plan's voters do it alone."""
+
+    def vote(self, voters: FittedVoters, places: NDArray[np.intp]) -> tuple[Votes, Labels]:
+        """Votes on some of the certification rows, by their places, and codes of their classes."""
+
+    def blocks(self, voters: FittedVoters, size: int) -> Blocks:
+        """Votes on all certification rows, in blocks of so many, which stay where they are."""
+
+    def certifiable(self, voters: FittedVoters) -> Elsewhere:
+        """All certification rows, ready to be counted."""
+
+
+def prepare_elsewhere(plan: Plan, source: RowsElsewhere, stage: Stage | None = None) -> Prepared:
+    """Divide rows by their numbers, fit the voters on some, and let them vote on those that weights are learned from.
+
+    Given the same voters, what comes of it is what :func:`~certivote.pipeline.prepare` would make of the same rows in
+    memory, divided by their numbers, to the bit: no step depends on where rows lie.
+    """
+    stage = stage or Stage()
+    assert plan.by_number is not None
+    entropy = entropy_of(plan.random_state)
+    seeds = Seeds(entropy)
+    stage.begin("reading the labels")
+    found, counts = source.labels()
+    classes = np.unique(np.concatenate([found, np.asarray(plan.voters.known_classes(), dtype=found.dtype)]))
+    check_plan(plan, (plan.method,), classes)
+    every = np.zeros(len(classes), dtype=np.intp)
+    every[np.searchsorted(classes, found)] = counts
+    rows = NumberedRows(entropy, int(counts.sum()), plan.train_share or 0.5).checked()
+    n_certify = rows.n_rows - rows.n_train
+    source.divide(rows, classes)
+    stage.begin("gathering training rows")
+    places = plan.by_number.sample(entropy, rows.n_train)
+    X, y, training_counts = source.sample(places)
+    codes = np.searchsorted(classes, y)
+    (seed,) = seeds.voters.spawn(1)
+    fit = source.fitting(plan, seeds.places, places)
+    trained = train_voters(plan, X, y, codes, classes, seed, source.columns, stage, fit=fit)
+    places = plan.by_number.learned_from(entropy, n_certify)
+    stage.begin(f"{trained.voters.n_voters:,} voters vote on {len(places):,} rows")
+    blocks = None
+    if plan.by_number.in_blocks(n_certify):
+        blocks, places = source.blocks(trained.voters, plan.by_number.block_rows), places[:1]
+    votes, labels = source.vote(trained.voters, places)
+    part = PreparedPart(
+        rows=rows,
+        voters=trained.voters,
+        votes=votes,
+        labels=labels,
+        training_labels=np.array([training_counts.argmax()]),
+        entities=None,
+        times=None,
+        hyper_priors=trained.hyper_priors,
+        duplicates=(None, None),
+        digests=("", ""),
+        remarks=trained.remarks,
+        probe=probe_rows(X, PartRows(np.arange(len(y)), np.arange(0)), entropy),
+        sight=Sight(),
+        reference=reference_among(len(labels), seeds.reference),
+        elsewhere=source.certifiable(trained.voters),
+        blocks=blocks,
+    )
+    return Prepared(
+        classes=classes,
+        parts=(part,),
+        provisos=provisos(plan.voters, "single"),
+        split="single",
+        hyper_prior=hyper_prior_words(plan.prior),
+        choices=plan.by_number.choices(rows.n_train, n_certify),
+        entropy=entropy,
+        table=Table(source.target, source.columns, source.n_columns, tuple(every.tolist())),
+        units=Units(),
+    )

@@ -1,0 +1,178 @@
+"""What is ready to learn from and to certify: rows, voters and votes of every part; also of rows that lie elsewhere."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certivote.pipeline._block_risks import Blocks
+from certivote.pipeline._by_number import NumberedRows
+from certivote.pipeline._hyper_priors import HyperPrior
+from certivote.pipeline._promises import Sight
+from certivote.pipeline._provenance import Table
+from certivote.pipeline._reference import ReferenceRows
+from certivote.pipeline._seeds import Seeds
+from certivote.pipeline._split import Duplicates, PartRows, Split
+from certivote.pipeline._units import Units
+from certivote.promises import Repeats
+from certivote.theory.entities import Entities
+from certivote.theory.predictors import Tally
+from certivote.theory.risks import Labels, Loss
+from certivote.voters import FittedVoters
+from certivote.votes import Votes, stack_votes
+
+__all__ = ["Count", "CountedRows", "Elsewhere", "FullCount", "Prepared", "PreparedPart"]
+
+
+@dataclass(frozen=True)
+class CountedRows:
+    """Rows of which only one of each kind is at hand: how many there are of it, and the digest of all their votes."""
+
+    repeats: Repeats
+    votes_digest: str
+
+
+@dataclass(frozen=True)
+class Count:
+    """What a vote does on certification rows, by kinds of rows.
+
+    Attributes
+    ----------
+    labels : array of int
+        Of each kind, the code of the true class.
+    tally : Tally
+        Of each kind, whether the vote errs, and its answer.
+    repeats : array of int
+        How many rows are of each kind.
+    """
+
+    labels: Labels
+    tally: Tally
+    repeats: Repeats
+
+
+@dataclass(frozen=True)
+class FullCount:
+    """What one pass over rows that lie elsewhere finds: the counts of several votes; digests and duplicates."""
+
+    counts: tuple[Count, ...]
+    digests: tuple[str, str]
+    votes_digest: str
+    duplicates: Duplicates
+
+
+class Elsewhere(Protocol):
+    """Certification rows that lie elsewhere, such as on the workers of a cluster."""
+
+    @property
+    def n_rows(self) -> int:
+        """How many there are."""
+
+    def count(self, weights: Sequence[NDArray[np.float64]], loss: Loss) -> FullCount:
+        """Count what the votes with these weights do on all of them."""
+
+
+@dataclass(frozen=True)
+class PreparedPart:
+    """One part: its rows, the voters fitted on some of them, and their votes on the others.
+
+    Attributes
+    ----------
+    rows : PartRows
+    voters : FittedVoters
+    votes : Votes
+        On the certification rows.
+    labels, training_labels : array of int
+        Classes of the certification rows, and of the training rows; where these lie elsewhere, the most frequent one.
+    entities : Entities or None
+        Which certification rows belong together.
+    times : array or None
+        When the certification rows were taken.
+    hyper_priors : tuple of HyperPrior
+        Those that the learner may choose from.
+    duplicates : (int or None, int or None)
+        Certification rows that equal an earlier one, and that equal a training row.
+    digests : (str, str)
+        Of the certification rows and of the training rows.
+    remarks : tuple of str
+        What the training rows show about single columns.
+    probe : rows
+        Some that are none of these, see :func:`~certivote.pipeline._probe.probe_rows`.
+    sight : Sight
+        What promises may see besides.
+    counted : CountedRows or None
+        Where rows were counted in pieces: what the rows of ``votes`` and ``labels`` stand for.
+    learned_from : array of int or None
+        The places of the certification rows that weights are learned from; None if it is all of them, as they are.
+    reference : ReferenceRows or None
+        Certification rows that new rows can be compared with later.
+    elsewhere : Elsewhere or None
+        Certification rows that lie elsewhere, where they are counted. Then ``votes`` and ``labels`` are those that
+        weights are learned from, and digests and duplicates become known when all are counted.
+    blocks : Blocks or None
+        All certification rows in blocks, where weights are learned from these; ``votes`` are then on any of them.
+    """
+
+    rows: PartRows | NumberedRows
+    voters: FittedVoters
+    votes: Votes
+    labels: Labels
+    training_labels: Labels
+    entities: Entities | None
+    times: NDArray[Any] | None
+    hyper_priors: tuple[HyperPrior, ...]
+    duplicates: Duplicates
+    digests: tuple[str, str]
+    remarks: tuple[str, ...]
+    probe: Any
+    sight: Sight
+    counted: CountedRows | None = None
+    learned_from: NDArray[np.intp] | None = None
+    reference: ReferenceRows | None = None
+    elsewhere: Elsewhere | None = None
+    blocks: Blocks | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """How many certification rows there are."""
+        if self.elsewhere is not None:
+            return self.elsewhere.n_rows
+        return self.votes.n_rows if self.counted is None else int(self.counted.repeats.sum())
+
+    @property
+    def to_learn(self) -> tuple[Votes, Labels]:
+        """Votes and labels that the weights are learned from."""
+        if self.learned_from is None or self.blocks is not None:
+            return self.votes, self.labels
+        return stack_votes([self.votes.take(self.learned_from)]), self.labels[self.learned_from]
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """All parts, ready to learn from, the entropy that all randomness comes from, and what the rows were."""
+
+    classes: NDArray[Any]
+    parts: tuple[PreparedPart, ...]
+    provisos: tuple[str, ...]
+    split: Split | int
+    hyper_prior: str
+    choices: tuple[str, ...]
+    entropy: tuple[int, ...]
+    table: Table
+    units: Units
+
+    def learning_streams(self) -> list[tuple[np.random.Generator, np.random.Generator]]:
+        """For each part, fresh streams for training and for the draw; the same in every call."""
+        seeds = Seeds(self.entropy).learning.spawn(2 * len(self.parts))
+        streams = [np.random.default_rng(seed) for seed in seeds]
+        return list(zip(streams[::2], streams[1::2], strict=True))
+
+    def prediction_seed(self) -> int:
+        """Seed of the votes that a random predictor draws."""
+        return int(np.random.default_rng(Seeds(self.entropy).prediction).integers(2**63))
+
+    def promise_stream(self) -> np.random.Generator:
+        """What sets rows aside for promises, and puts rows in the order of bets; the same in every call."""
+        return np.random.default_rng(Seeds(self.entropy).promises)

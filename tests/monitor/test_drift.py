@@ -1,0 +1,283 @@
+"""New rows without labels: alarms where they look different, rarely elsewhere, and columns named as a hint."""
+
+import copy
+import json
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.ensemble import RandomForestClassifier
+
+from certivote import CertifiedVoteClassifier, DriftMonitor, Monitor
+from certivote.maths.rank_bets import evidence_of_ranks
+from certivote.monitor import StateFileError
+from certivote.monitor._columns import moved
+from certivote.monitor._state import write_state
+from certivote.pipeline import ColumnShares
+from certivote.voters import ColumnEncoder, Forest, Preprocessed
+
+FEW = Forest(RandomForestClassifier(n_estimators=15))
+
+
+def rows(n, seed=0, shift=0.0):
+    """Rows of which the first column tells the class, surely where it is large."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    X[:, 0] = X[:, 0] * (1.0 - shift)
+    return X, (X[:, 0] + 0.7 * rng.normal(size=n) > 0).astype(int)
+
+
+@pytest.fixture(scope="module")
+def model():
+    return CertifiedVoteClassifier("holdout", FEW, split="single", random_state=0).fit(*rows(1200))
+
+
+def test_rows_of_the_same_kind_are_no_news(model):
+    monitor = DriftMonitor(model)
+    assert str(monitor) == "No rows have been counted yet."
+    counted = monitor.update(rows(3000, 1)[0])
+    assert (counted.counted, monitor.n) == (3000, 3000)
+    assert not monitor.alarm
+    assert monitor.moved == ()
+    assert "no alarm" in str(monitor)
+
+
+def test_other_rows_are(model):
+    monitor = DriftMonitor(model)
+    monitor.update(rows(300, 1)[0])
+    monitor.update(rows(300, 2, shift=0.8)[0], when="2026-02-01")
+    assert monitor.alarm
+    assert 300 < monitor.alarm_at < 450
+    assert monitor.alarm_when == "2026-02-01"
+    assert monitor.change_alarms > 0
+    assert [each.column for each in monitor.moved] == ["0"]
+    text = str(monitor)
+    assert "the rows look different" in text
+    assert "does not say that the error has grown" in text
+    assert "moved most: 0." in text
+
+
+def test_a_saved_model_sees_the_same(model, tmp_path):
+    model.save(tmp_path / "model.certivote")
+    one, other = DriftMonitor(model), DriftMonitor(tmp_path / "model.certivote")
+    for monitor in (one, other):
+        monitor.update(rows(500, 3, shift=0.3)[0])
+    assert one.history == other.history
+    assert one.log_change == other.log_change
+
+
+def test_updates_may_be_cut_anyhow(model):
+    X = rows(900, 4, shift=0.5)[0]
+    one, many = DriftMonitor(model), DriftMonitor(model)
+    one.update(X)
+    for start in range(0, 900, 70):
+        many.update(X[start : start + 70])
+    assert one.alarm_at == many.alarm_at
+    assert one.log_evidence == pytest.approx(many.log_evidence, abs=1e-9)
+    assert one.log_change == pytest.approx(many.log_change, abs=1e-8)
+    assert np.array_equal(one.new_scores, many.new_scores)
+    assert one.change_alarms == many.change_alarms
+
+
+def test_a_row_counts_once(model):
+    monitor = DriftMonitor(model)
+    X = rows(10, 5)[0]
+    assert monitor.update(X, ids=range(10)).counted == 10
+    again = monitor.update(X, ids=range(5, 15))
+    assert (again.counted, again.repeated, monitor.n) == (5, 5, 15)
+
+
+def test_false_alarms_are_rare(model):
+    """A model that learned no weights from these rows, and new rows from the same population."""
+    count, monitors, alpha = 0, 60, 0.2
+    for seed in range(monitors):
+        fresh = CertifiedVoteClassifier("holdout", FEW, split="single", random_state=seed).fit(*rows(200, 100 + seed))
+        monitor = DriftMonitor(fresh, alpha=alpha)
+        monitor.update(rows(400, 1000 + seed)[0])
+        count += monitor.alarm
+    assert count <= monitors * alpha + 2.33 * math.sqrt(monitors * alpha)
+
+
+def test_what_it_takes_for_granted(model):
+    assert len(DriftMonitor(model).assumptions) == 1
+    learned = CertifiedVoteClassifier("fo", FEW, split="single", random_state=0).fit(*rows(300))
+    assert any("learned from the certification rows" in text for text in DriftMonitor(learned).assumptions)
+    X, y = rows(300)
+    grouped = CertifiedVoteClassifier("dis-b", FEW, random_state=0).fit(X, y, groups=np.arange(300) // 3)
+    monitor = DriftMonitor(grouped)
+    assert any("each entity" in text for text in monitor.assumptions)
+    with pytest.raises(ValueError, match="give groups="):
+        monitor.update(X)
+    counted = monitor.update(X[:6], groups=["a", "a", "b", "b", "b", "c"])
+    assert (counted.counted, counted.entities, counted.later) == (3, 3, 0)
+    assert monitor.update(X[:2], groups=["a", "d"]).later == 1
+    assert "entities" in str(monitor)
+    with pytest.raises(ValueError, match="about single rows"):
+        DriftMonitor(model).update(X, groups=np.arange(300))
+
+
+def test_a_model_that_remembers_nothing_is_refused(model):
+    old = copy.copy(model)
+    old.reference_ = None
+    with pytest.raises(ValueError, match="saved by an earlier version"):
+        DriftMonitor(old)
+    with pytest.raises(TypeError, match="a certificate alone cannot vote"):
+        DriftMonitor(model.certificate_)
+
+
+def test_rows_of_other_columns_change_nothing(model):
+    monitor = DriftMonitor(model)
+    with pytest.raises(ValueError, match="features"):
+        monitor.update(np.zeros((4, 2)))
+    with pytest.raises(ValueError, match="ids has 3 values, and X has 4"):
+        monitor.update(np.zeros((4, 3)), ids=[1, 2, 3])
+    assert monitor.n == 0
+
+
+# Tables
+
+
+def test_columns_of_a_table_are_named():
+    rng = np.random.default_rng(0)
+
+    def table(n, state):
+        return pd.DataFrame(
+            {
+                "age": rng.normal(50, 10, n),
+                "state": rng.choice(["ill", "well"], n, p=[state, 1.0 - state]),
+                "site\x1b[2J": rng.choice(["a", "b"], n),
+            }
+        )
+
+    frame = table(1500, 0.5)
+    y = (frame["state"] == "ill") ^ (rng.random(1500) < 0.2)
+    clf = CertifiedVoteClassifier("dis-b", Preprocessed(ColumnEncoder(fill=True), FEW), random_state=0).fit(frame, y)
+    monitor = DriftMonitor(clf)
+    other = table(2000, 0.95)
+    other["site\x1b[2J"] = None
+    monitor.update(other)
+    found = monitor.moved
+    assert [each.column for each in found] == ["site\x1b[2J", "state"]
+    assert found[0].distance == pytest.approx(1.0, abs=0.01)
+    assert found[1].distance == pytest.approx(0.45, abs=0.05)
+    assert all(each.distance > each.by_chance for each in found)
+    assert "\x1b" not in str(monitor)
+
+
+def test_sparse_rows_have_no_columns_to_name():
+    X, y = rows(400)
+    clf = CertifiedVoteClassifier("dis-b", FEW, random_state=0).fit(sparse.csr_array(X), y)
+    monitor = DriftMonitor(clf)
+    monitor.update(sparse.csr_array(rows(100, 1)[0]))
+    assert monitor.n == 100
+    assert monitor.moved == ()
+    dense = DriftMonitor(CertifiedVoteClassifier("dis-b", FEW, random_state=0).fit(X, y))
+    dense.update(sparse.csr_array(rows(100, 1)[0]))
+    dense.update(rows(100, 1)[0].tolist())
+    assert [int(counts.sum()) for counts in dense.column_counts] == [100] * 3
+
+
+def test_columns_that_have_not_moved_are_hardly_ever_named():
+    rng, named = np.random.default_rng(1), 0
+    for _ in range(300):
+        columns = tuple(ColumnShares.of(str(number), rng.normal(size=400)) for number in range(5))
+        words = ColumnShares.of("word", rng.choice(list("abcd"), 400).tolist())
+        counts = [column.counts(rng.normal(size=300)) for column in columns]
+        counts.append(words.counts(rng.choice(list("abcd"), 300).tolist()))
+        named += bool(moved((*columns, words), counts))
+    assert named <= 8
+
+
+# State
+
+
+def test_it_goes_on_where_it_was(model, tmp_path):
+    path = tmp_path / "drift.json"
+    whole = DriftMonitor(model, alpha=0.05)
+    for seed in range(3):
+        X, ids = rows(150, seed, shift=0.3)[0], [f"{seed} {number}" for number in range(150)]
+        whole.update(X, ids=ids, when="x")
+        with DriftMonitor.open(path, model, alpha=0.05) as monitor:
+            monitor.update(X, ids=ids, when="x")
+            monitor.update(X, ids=ids, when="x")
+    again = DriftMonitor.load(path, model)
+    assert again.history == whole.history
+    assert (again.log_change, again.alarm_at, again.change_at) == (whole.log_change, whole.alarm_at, whole.change_at)
+    assert again.moved == whole.moved
+    assert again.total.repeated == 450
+    with pytest.raises(StateFileError, match="begun with alpha"), DriftMonitor.open(path, model, alpha=0.1):
+        pass
+    with pytest.raises(StateFileError, match="another kind"):
+        Monitor.load(path)
+    other = CertifiedVoteClassifier("holdout", FEW, split="single", random_state=1).fit(*rows(1200))
+    with pytest.raises(StateFileError, match="another certificate"):
+        DriftMonitor.load(path, other)
+
+
+def at(*names, value):
+    def change(content):
+        node = content
+        for name in names[:-1]:
+            node = node[name]
+        node[names[-1]] = value(node[names[-1]]) if callable(value) else value
+
+    return change
+
+
+ATTACKS = {
+    "another entry": at("more", value=1),
+    "another reference": at("reference", value="0" * 64),
+    "no certificate": at("certificate", value=None),
+    "alpha 0": at("alpha", value=0.0),
+    "smaller alpha": at("alpha", value=1e-300),
+    "scores off the grid": at("scores", 0, 0, value=5000),
+    "negative scores": at("scores", 0, 1, value=-1),
+    "a score twice": at("scores", value=lambda scores: [*scores, scores[0]]),
+    "fewer scores": at("scores", value=lambda scores: scores[1:]),
+    "sums above 0": at("sums", value=[1.0, -500.0]),
+    "sums that are too sure": at("sums", value=[-0.1, -0.1]),
+    "sums that are too small": at("sums", value=[-1e9, -1.0]),
+    "more evidence now": at("sums", value=lambda sums: [sums[0], 3 * sums[1]]),
+    "less evidence ever": at("largest", value=0.0),
+    "no alarm": at("first_alarm", value=None),
+    "an alarm later": at("first_alarm", 0, value=10**6),
+    "a past out of order": at("past", 3, 0, value=1),
+    "a past of more evidence": at("past", 3, 1, value=1e6),
+    "a stride of 0": at("stride", value=0),
+    "evidence of change": at("changes", value=lambda found: [*found[:3], [99.0] * len(found[3])]),
+    "fewer columns": at("columns", value=lambda columns: columns[1:]),
+    "longer columns": at("columns", 0, value=lambda counts: [*counts, 0]),
+    "more rows of a column": at("columns", 0, 0, value=10**6),
+    "rows that do not add up": at("total", 0, value=7),
+    "entities of rows": at("total", 4, value=7),
+    "calls that stop": at("calls", value=[]),
+    "entities of nobody": at("entities", value="AAAAAAAAAAA="),
+}
+
+
+@pytest.mark.parametrize("attack", [None, *ATTACKS])
+def test_what_cannot_have_been_counted_is_refused(attack, model, tmp_path):
+    path = tmp_path / "drift.json"
+    monitor = DriftMonitor(model, alpha=0.05)
+    monitor.update(rows(400, 1, shift=0.8)[0])
+    assert monitor.alarm
+    monitor.save(path)
+    content = json.loads(path.read_text())["content"]
+    if attack is None:
+        write_state(path, "rows", content)
+        assert DriftMonitor.load(path, model).history == monitor.history
+        return
+    ATTACKS[attack](content)
+    write_state(path, "rows", content)
+    with pytest.raises(StateFileError) as refused:
+        DriftMonitor.load(path, model)
+    assert str(refused.value).isprintable()
+
+
+def test_evidence_is_that_of_the_ranks(model):
+    monitor = DriftMonitor(model)
+    monitor.update(rows(200, 6)[0])
+    assert monitor.log_evidence == float(evidence_of_ranks(np.array(200), monitor.sums))
+    assert monitor.log_evidence_max >= max(point[1] for point in monitor.history)

@@ -1,0 +1,181 @@
+"""The same vote, certified on new rows: its own bound, and the certificate before it by name."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+from scipy.stats import beta
+
+from certivote import Certificate, CertifiedVoteClassifier, certify, certify_predictions, recertify, verify
+from certivote.promises import Subgroups
+
+
+def rows(n, seed, shift=0.0):
+    """Cases of two classes that overlap, more so with a shift."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(2, size=n)
+    return rng.normal(size=(n, 3)) + (2.0 - shift) * y[:, None], np.array(["ill", "well"])[y]
+
+
+@pytest.fixture(scope="module")
+def clf():
+    return CertifiedVoteClassifier("dis-b", "forest", random_state=0).fit(*rows(400, 0))
+
+
+def failed(checks):
+    return [str(check) for check in checks if not check.passed]
+
+
+def test_the_bound_is_that_of_clopper_and_pearson_on_the_new_rows(clf):
+    X, y = rows(500, 1)
+    made = recertify(clf, X, y)
+    errors = int(np.count_nonzero(clf.predict(X) != y))
+    exact = beta.ppf(0.95, errors + 1, 500 - errors)
+    assert made.deployed_part.errors == errors
+    assert exact <= made.bound <= exact * (1 + 1e-9)
+    assert made.provenance.follows == clf.certificate_.digest
+    assert made.delta == clf.certificate_.delta
+
+
+def test_it_is_what_certify_makes_but_for_what_it_follows(clf):
+    X, y = rows(300, 2)
+    groups = np.arange(300) // 3
+    made = recertify(clf, X, y, delta=0.01, groups=groups, promises=[Subgroups([0])], together=True)
+    plain = certify(clf, X, y, delta=0.01, groups=groups, promises=[Subgroups([0])], together=True)
+    assert made != plain
+    origin = dataclasses.replace(made.provenance, follows="", since=())
+    assert dataclasses.replace(made, provenance=origin) == plain
+
+
+def test_the_record_says_what_it_follows_and_comes_back_from_json(clf):
+    made = recertify(clf, *rows(300, 3))
+    again = Certificate.from_json(made.to_json())
+    assert again == made
+    assert again.digest == made.digest
+    (first,) = made.provenance.since
+    assert first.startswith(f"The certificate before, of {clf.certificate_.provenance.created[:10]}, bounded the error")
+    assert "on 200 rows." in first
+    text = str(made)
+    assert f"the certificate with SHA-256 {clf.certificate_.digest[:16]}..." in text
+    assert "chosen without regard to how they came out" in " ".join(text.split())
+    assert "chosen without regard" not in str(certify(clf, *rows(300, 3)))
+
+
+def test_rows_that_made_the_vote_are_refused(clf):
+    X, y = rows(400, 0)
+    with pytest.raises(ValueError, match=r"X has rows that .* was made from"):
+        recertify(clf, X, y)
+    certified = clf.part_.certify
+    with pytest.raises(ValueError, match=r"X has rows that .* was made from"):
+        recertify(clf, X[certified], y[certified])
+
+
+def test_predictions_alone_go_with_a_certificate(clf):
+    (X, y), (newer, truth) = rows(300, 4), rows(200, 5)
+    before = certify_predictions(y, clf.predict(X), delta=0.1)
+    made = recertify(before, y=truth, predictions=clf.predict(newer))
+    assert made.provenance.follows == before.digest
+    assert made.delta == 0.1
+    assert made.bound == certify_predictions(truth, clf.predict(newer), delta=0.1).bound
+    with pytest.raises(ValueError, match="These 300 rows have made the certificate before"):
+        recertify(before, y=y, predictions=clf.predict(X))
+    third = recertify(made, y=y, predictions=clf.predict(X))
+    assert third.provenance.follows == made.digest
+    assert recertify(clf.certificate_, y=truth, predictions=clf.predict(newer)).bound > 0
+
+
+def test_several_models_answer_as_one():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(2, size=600)
+    answers = {f"model {k}": np.where(rng.random(600) < 0.2, 1 - truth, truth) for k in range(3)}
+    before = certify_predictions(truth[:300], {name: said[:300] for name, said in answers.items()})
+    combined = before.combine([said[300:] for said in answers.values()])
+    made = recertify({"the vote": before}, y=truth[300:], predictions=combined)
+    assert made.deployed_part.errors == int(np.count_nonzero(combined != truth[300:]))
+    assert made.provenance.follows == before.digest
+    assert json.loads(dict(made.provenance.parameters)["models"]) == ["the vote"]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"y": None}, "y is missing"),
+        ({"X": None}, "give the rows X"),
+        ({"predictions": ["ill"] * 50}, "no predictions"),
+        ({"model": "certificate"}, "no X"),
+        ({"model": {"a": 1, "b": 2}}, "a dictionary of 2"),
+        ({"delta": 1.5}, "delta"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(clf, change, words):
+    X, y = rows(50, 6)
+    given = {"model": clf, "X": X, "y": y, **change}
+    if given["model"] == "certificate":
+        given["model"] = clf.certificate_
+    with pytest.raises(ValueError, match=words):
+        recertify(**given)
+
+
+def test_a_model_without_a_certificate_is_refused():
+    with pytest.raises(TypeError, match=r"Use certivote\.certify"):
+        recertify(object(), *rows(50, 7))
+
+
+# Verified -------------------------------------------------------------------------------------------------------------
+
+
+def test_it_is_verified_with_the_certificate_before(clf):
+    X, y = rows(300, 8)
+    made = recertify(clf, X, y)
+    alone = verify(made, clf, X, y)
+    assert not failed(alone)
+    assert {"what it follows", "what has happened since"} <= {check.what for check in alone if check.on_trust}
+    checks = verify(made, clf, X, y, earlier=clf.certificate_)
+    assert not failed(checks)
+    assert "what it follows" not in {check.what for check in checks if check.on_trust}
+    assert {"follows", "made after it", "rows of its own"} <= {check.what for check in checks}
+
+
+def test_another_certificate_before_is_noticed(clf):
+    made = recertify(clf, *rows(300, 8))
+    other = certify(clf, *rows(300, 9))
+    assert any("follows" in line for line in failed(verify(made, earlier=other)))
+    assert any("follows" in line for line in failed(verify(other, earlier=clf.certificate_)))
+    later = dataclasses.replace(
+        clf.certificate_, provenance=dataclasses.replace(clf.certificate_.provenance, created="2999-01-01T00:00:00Z")
+    )
+    forged = dataclasses.replace(made, provenance=dataclasses.replace(made.provenance, follows=later.digest))
+    assert any("made after it" in line for line in failed(verify(forged, earlier=later)))
+
+
+def test_the_same_rows_again_are_noticed(clf):
+    made = certify(clf, *rows(300, 8))
+    again = dataclasses.replace(made, provenance=dataclasses.replace(made.provenance, follows=made.digest))
+    assert any("SAME rows" in line for line in failed(verify(again, earlier=made)))
+
+
+def test_no_fit_follows_another(clf):
+    forged = dataclasses.replace(
+        clf.certificate_, provenance=dataclasses.replace(clf.certificate_.provenance, follows="0" * 64)
+    )
+    assert any("earlier certificate" in line for line in failed(verify(forged)))
+
+
+# Coverage -------------------------------------------------------------------------------------------------------------
+
+
+def test_it_is_too_small_no_more_often_than_delta():
+    """Errors of a fixed vote at a known rate, of 60 rows at a time: 1,000 new certificates at delta = 0.2."""
+    rng, rate, n, runs = np.random.default_rng(0), 0.15, 60, 1000
+    truth = np.array([0, 1] * (n // 2))
+    before = certify_predictions(truth[:10], truth[:10])
+    made: dict[int, float] = {}
+    failures = 0
+    for _ in range(runs):
+        wrong = rng.random(n) < rate
+        errors = int(wrong.sum())
+        if errors not in made:
+            made[errors] = recertify(before, y=truth, predictions=np.where(wrong, 1 - truth, truth), delta=0.2).bound
+        failures += made[errors] < rate
+    assert 0 < failures <= 0.2 * runs + 3 * np.sqrt(0.16 * runs)
