@@ -85,7 +85,7 @@ validity: $(VENV)/.dev
 # All forged certificates, changed model files and malformed input, of which the tests try a part in every run.
 attacks: $(VENV)/.dev
 	CERTIVOTE_ALL_CASES=1 $(ONE_THREAD) $(BIN)/python -m pytest -n 2 tests/verify/test_forgeries.py \
-	tests/io/test_model_attacks.py tests/io/test_malformed.py tests/cli/test_malformed_commands.py
+	tests/io/test_model_attacks.py tests/io/test_malformed.py tests/cli/test_malformed_commands.py tests/monitor/test_state.py
 
 # How far reported bounds are above the proven ones, over 10,000 random certificates.
 proof-gap: $(VENV)/.dev

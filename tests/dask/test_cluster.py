@@ -24,7 +24,7 @@ from certivote.dask import DaskCertifiedVoteClassifier, _classifier
 from certivote.dask._blocks import ClusterBlocks
 from certivote.pipeline import ByNumber, _learn, make_plan, run
 from certivote.pipeline._block_risks import LocalBlocks, blocked_boosting, blocked_risk
-from certivote.promises import Abstention
+from certivote.promises import Abstention, Precision
 from certivote.theory.families import FAMILIES
 from certivote.theory.methods import METHODS
 from certivote.voters import ColumnEncoder, Forest, Mixed, Preprocessed
@@ -94,7 +94,7 @@ def test_the_certificate_does_not_depend_on_partitions(client, frame, n_partitio
         {"method": "dis-r", "prior": "auto", "n_draws": 3, "learn_rows": 250},
         {"method": "dis-v", "loss": "half-weight", "constant": "paper"},
         {"method": "holdout", "train_share": 0.3},
-        {"family": "logistic-normal", "together": True},
+        {"family": "logistic-normal", "together": True, "promises": [Precision()]},
         {"voters": "mixed"},
         {"voters": "stumps", "method": "dis-b", "prior": 0.5},
     ],

@@ -109,7 +109,7 @@ def prepare_elsewhere(plan: Plan, source: RowsElsewhere, stage: Stage | None = N
         digests=("", ""),
         remarks=trained.remarks,
         probe=probe_rows(X, PartRows(np.arange(len(y)), np.arange(0)), entropy),
-        sight=Sight(),
+        sight=Sight(is_given=True),
         reference=reference_among(len(labels), seeds.reference),
         elsewhere=source.certifiable(trained.voters),
         blocks=blocks,

@@ -49,7 +49,7 @@ class Sight:
     unseen : function without arguments, or None
         Gives the training rows with out-of-sample votes; None if there are none.
     is_given : bool
-        Whether the answers are those of one given model, so that votes do not say how sure it is.
+        Whether answers are all there is, of one given model or of rows that lie elsewhere, and not how sure they are.
     masses, scores : array or None
         What such a model says of how sure it is.
     """

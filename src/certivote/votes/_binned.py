@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from certivote.maths.tree_digest import Piece
 from certivote.votes._base import Array, LinearMap, table_digest, table_pieces
 from certivote.votes._blocks import StackedMap, is_many, row_blocks
-from certivote.votes._lookups import histograms, look_up
+from certivote.votes._lookups import Entries
 
 __all__ = ["BinnedVotes"]
 
@@ -83,7 +83,7 @@ class BinnedVotes:
         return _BinnedWrong(self._masses(), labels)
 
     def _masses(self) -> "_BinnedMasses":
-        entries = _AllEntries if self._is_block else _UnusualEntries
+        entries = Entries if self._is_block else _UnusualEntries
         return _BinnedMasses(entries(self._bins, self._shape[1] + 1), self._shape)
 
     def take(self, rows: NDArray[np.intp]) -> "BinnedVotes":
@@ -107,19 +107,6 @@ class _Entries(Protocol):
 
     def histogram(self, gradient: Array) -> Array:
         """Of each bin of each feature, the sum of the gradient over its examples."""
-
-
-class _AllEntries:
-    """Entries that are looked up by the bins."""
-
-    def __init__(self, bins: NDArray[np.integer], n_bins: int):
-        self._bins, self._n_bins = bins, n_bins
-
-    def sums(self, table: Array) -> Array:
-        return look_up(self._bins, table)
-
-    def histogram(self, gradient: Array) -> Array:
-        return histograms(self._bins, gradient, self._n_bins)
 
 
 class _UnusualEntries:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from certivote.maths.tree_digest import Piece
 from certivote.votes._base import Array, LinearMap, MatrixMap, table_digest, table_pieces
 from certivote.votes._blocks import StackedMap, is_many, row_blocks
-from certivote.votes._lookups import bit_map, class_map, class_masses
+from certivote.votes._lookups import Bits, class_map, class_masses
 
 __all__ = ["DenseVotes", "code_type"]
 
@@ -104,7 +104,7 @@ class DenseVotes:
     def against(self, labels: NDArray[np.intp]) -> LinearMap:
         if self._is_block:
             # Of one type, so that whole vectors of bytes are compared; labels are codes of the same classes.
-            return bit_map(self._codes != labels.astype(self._codes.dtype)[:, None])
+            return Bits(self._codes != labels.astype(self._codes.dtype)[:, None])
         if is_many(self):
             return StackedMap([(rows, block.against(labels[rows])) for rows, block in row_blocks(self)])
         return MatrixMap((self._codes != labels[:, None]).astype(float), (self.n_rows,))

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from certivote.maths.loops import Loops, compiled_loops
 from certivote.votes._base import Array, LinearMap
 
-__all__ = ["bit_map", "class_map", "class_masses", "histograms", "look_up"]
+__all__ = ["Bits", "Entries", "class_map", "class_masses", "histograms", "look_up"]
 
 Cells = NDArray[np.integer]
 Codes = NDArray[np.unsignedinteger]
@@ -59,9 +59,31 @@ def histograms(cells: Cells, gradient: Array, width: int) -> Array:
     return sums
 
 
-def bit_map(ones: NDArray[np.bool_]) -> LinearMap:
-    """A matrix of zeros and ones, of shape (n_rows, n_voters), as a linear map for repeated use."""
-    return _Bits(ones) if compiled_loops() else _SparseBits(ones)
+class Entries:
+    """Cells that choose entries of tables, for repeated use.
+
+    Parameters
+    ----------
+    cells : array of shape (n_rows, n_columns) of integers
+    width : int
+        Entries of each column's table.
+    keep : bool, default=True
+        Whether a sparse matrix may be kept, of four bytes a cell, where there are no compiled loops.
+    """
+
+    def __init__(self, cells: Cells, width: int, keep: bool = True):
+        self.cells, self._width = cells, width
+        self._kept = _entries(cells, width) if keep and compiled_loops() is None else None
+
+    def sums(self, tables: Array) -> Array:
+        """Of each row, the sum of its entries."""
+        return look_up(self.cells, tables) if self._kept is None else self._kept @ tables.ravel()
+
+    def histogram(self, gradient: Array) -> Array:
+        """Of each column, the sums of the gradient by entry."""
+        if self._kept is None:
+            return histograms(self.cells, gradient, self._width)
+        return (self._kept.T @ gradient).reshape(-1, self._width)
 
 
 def class_masses(codes: Codes, n_classes: int, weights: Array) -> Array:
@@ -91,42 +113,21 @@ def _sums_of_eight(weights: Array) -> Array:
     return sums
 
 
-class _Bits:
-    """Zeros and ones, a bit for each."""
+class Bits:
+    """A matrix of zeros and ones, of shape (n_rows, n_voters), as a linear map, a bit for each."""
 
-    def __init__(self, ones: NDArray[np.bool_]):
+    def __init__(self, ones: NDArray[np.bool_], keep: bool = True):
         self._n_voters = ones.shape[1]
-        self._cells = np.packbits(ones, axis=1)
+        self._entries = Entries(np.packbits(ones, axis=1), 256, keep)
 
     def forward(self, weights: Array) -> Array:
-        return self._sums(_sums_of_eight(weights))
+        return self._entries.sums(_sums_of_eight(weights))
 
     def adjoint(self, gradient: Array) -> Array:
-        return (self._histograms(gradient) @ _PATTERNS).ravel()[: self._n_voters]
+        return (self._entries.histogram(gradient) @ _PATTERNS).ravel()[: self._n_voters]
 
     def column(self, voter: int) -> Array:
-        return ((self._cells[:, voter // 8] >> (7 - voter % 8)) & 1).astype(float)
-
-    def _sums(self, tables: Array) -> Array:
-        return look_up(self._cells, tables)
-
-    def _histograms(self, gradient: Array) -> Array:
-        return histograms(self._cells, gradient, 256)
-
-
-class _SparseBits(_Bits):
-    """The same with a sparse matrix that is kept, of half a byte for each."""
-
-    def __init__(self, ones: NDArray[np.bool_]):
-        super().__init__(ones)
-        self._matrix = _entries(self._cells, 256)
-        self._transpose = self._matrix.T
-
-    def _sums(self, tables: Array) -> Array:
-        return self._matrix @ tables.ravel()
-
-    def _histograms(self, gradient: Array) -> Array:
-        return (self._transpose @ gradient).reshape(-1, 256)
+        return ((self._entries.cells[:, voter // 8] >> (7 - voter % 8)) & 1).astype(float)
 
 
 class _Classes:
@@ -186,7 +187,7 @@ class _UsualClasses:
         counts = _SparseClasses(codes, n_classes).forward(np.ones(n_voters))
         self._usual = counts.argmax(axis=1).astype(codes.dtype)
         usual = codes == self._usual[:, None]
-        self._bits = _Bits(usual)
+        self._bits = Bits(usual, keep=False)
         voters, rows = np.nonzero(~usual.T)
         cell_type = np.uint16 if n_rows * n_classes <= 2**16 else np.int32
         self._cells = (codes[rows, voters] * np.intp(n_rows) + rows).astype(cell_type)
