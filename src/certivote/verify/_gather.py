@@ -21,7 +21,7 @@ from certivote.certificate import (
 from certivote.verify._audit import AuditedModel, AuditedPart
 from certivote.verify._rows import rule_rows, trains
 from certivote.verify._simulation import Array, Labels, mistakes
-from certivote.verify._tally import Tally, joined, prior_votes, tally, unknown_vote
+from certivote.verify._tally import Tally, joined, prior_votes, short, tally, unknown_vote
 from certivote.verify._values import columns_of
 
 __all__ = ["Gathered", "GatheredPart", "GatheredVote"]
@@ -99,7 +99,7 @@ class GatheredPart:
             if self.record.duplicates is not None:
                 kept += own
         self.train_counts += np.bincount(labels[train], minlength=len(self.train_counts))
-        self.labels.append(labels[certify])
+        self.labels.append(short(labels[certify], len(self.train_counts)))
         return certify
 
 
@@ -146,6 +146,8 @@ class GatheredVote:
         self._n += len(labels)
         self._wrong.append([mistakes(votes.masses(each), labels, self._c.loss) for each in self._prior])
         if self._weights is not None and not self.problem:
+            if self._tallies:  # there are several blocks: of each, no more is kept than is needed
+                self._tallies[-1] = self._tallies[-1].brief(len(self._c.classes))
             self._tallies.append(tally(self._c, votes, self._weights, labels))
 
     def digest(self) -> str:

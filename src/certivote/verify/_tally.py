@@ -11,7 +11,7 @@ from certivote.verify._families import FAMILIES
 from certivote.verify._methods import METHODS, RANDOM, method_of
 from certivote.verify._simulation import Array, AuditedVotes, Labels, mistakes
 
-__all__ = ["Tally", "joined", "prior_votes", "tally", "unknown_vote"]
+__all__ = ["Tally", "joined", "prior_votes", "short", "tally", "unknown_vote"]
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,17 @@ class Tally:
             return replace(self, labels=self.labels[rows], votes=self.votes.take(rows))
         masses = None if self.masses is None else self.masses[rows]
         return Tally(self.labels[rows], self.answers[rows], self.wrong[rows], masses)
+
+    def brief(self, n_classes: int) -> "Tally":
+        """The same without masses and votes, in few bytes a row."""
+        if self.answers is None or self.wrong is None:
+            return self
+        return Tally(short(self.labels, n_classes), short(self.answers, n_classes), self.wrong)
+
+
+def short(codes: Labels, n_classes: int) -> Labels:
+    """Numbers of classes in few bytes each, for very many rows."""
+    return codes.astype(np.min_scalar_type(-n_classes))
 
 
 def tally(c: Certificate, votes: AuditedVotes, weights: Array, labels: Labels) -> Tally:
