@@ -380,6 +380,13 @@ def test_a_record_has_nothing_that_its_schema_has_not(version, change, message):
         Certificate.from_json(json.dumps(record))
 
 
+def test_the_digest_of_a_record_is_the_same_for_ever(request):
+    """Certificates that follow another, and states of monitors, call it by its digest."""
+    path = request.path.with_name("certificate_version_8_cross.json")
+    certificate = Certificate.from_json(path.read_text(encoding="utf-8"))
+    assert certificate.digest == "5ea9bf65588d88af6dfaee6227673bbaa096e67967f7769b4cb5489c82c6b6fa"
+
+
 def test_no_more_voters_than_parameters(request):
     """Readers make arrays of one entry per voter: a small file must not ask for a large one."""
     path = request.path.with_name("certificate_version_3_stumps.json")

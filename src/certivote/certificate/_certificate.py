@@ -250,7 +250,10 @@ class Certificate(Views):
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the certificate as JSON: what later records call it by."""
+        """SHA-256 of the certificate as JSON of schema 9: what later records call it by.
+
+        A later schema must go on writing records of up to this one as this one does, to find the same digest.
+        """
         return hashlib.sha256(self.to_json().encode()).hexdigest()
 
     def to_json(self, indent: int | None = 2) -> str:
