@@ -3,8 +3,8 @@
 Rows are made when they are read, by a function of the number of their partition: 20 columns of random numbers, and a
 label of two classes of which 5 % are wrong. So a table can have any number of rows, and nothing is stored. A run
 appends one line to the CSV file when it has ended: ``--rows 1000000``, with ``--learn-rows 0`` to learn from all
-certification rows, and with ``--latency 20`` for a network on which every message takes 20 ms. ``--tables`` makes the
-table again.
+certification rows, and with ``--latency 20`` for what a network adds on which every message takes 20 ms (it may be
+given several times). ``--tables`` makes the table again.
 
 What Dask costs is measured in the same run, in turns with what it is compared with: the pass that counts, against plain
 loops over the same partitions, one in each worker at the same time; and an evaluation of the objective, against what
@@ -13,6 +13,7 @@ the workers themselves took for their blocks. The seconds of other processes on 
 
 import asyncio
 import csv
+import itertools
 import os
 import pickle
 import resource
@@ -24,13 +25,9 @@ from pathlib import Path
 from typing import Annotated, Any
 from unittest import mock
 
-import dask
-import dask.dataframe
-import distributed
 import numpy as np
 import pandas as pd
 import typer
-from distributed.comm.tcp import TCP
 from sklearn.ensemble import RandomForestClassifier
 
 from certivote.dask import DaskCertifiedVoteClassifier
@@ -54,33 +51,15 @@ STAGES = {
 }
 """By what a stage says: what it belongs to. Others belong to the one before."""
 SPANS = tuple(dict.fromkeys(STAGES.values()))
-MANY = 64
-"""Workers of the extrapolation."""
-NETWORK = 125e6
-"""Bytes a second that its client takes: 1 Gbit/s."""
-FIELDS = (
-    "rows",
-    "partitions",
-    "voters",
-    "leaves",
-    "learn_rows",
-    "latency_ms",
-    "bound",
-    "seconds",
-    *(f"{span}_s" for span in SPANS),
-    "passes_s",
-    "worker_mb",
-    "client_mb",
-    "evaluations",
-    "bytes_per_evaluation",
-    "evaluation_ms",
-    "evaluation_ratio",
-    "count_ratio",
-    "count_partitions",
-    "task_ms",
-    "voters_kb",
-    "load",
-)
+MANY, NETWORK = 64, 125e6
+"""Workers of the extrapolation, and the bytes a second that its client takes: 1 Gbit/s."""
+ASKED = ("rows", "leaves", "learn_rows", "latency_ms")
+TIMES = ("seconds", *(f"{span}_s" for span in SPANS), "passes_s", "task_ms", "load")
+SLOWED = ("evaluation_ms", "pass_ms")
+MEASURED = ("partitions", "voters", "voters_kb", "bound", "worker_mb", "client_mb")
+EVALUATED = ("evaluations", "bytes_per_evaluation", "evaluation_ratio")
+COMPARED = ("count_ratio", "pass_ratio", "work_ratio", "count_partitions")
+FIELDS = (*ASKED, *TIMES, *MEASURED, *EVALUATED, *SLOWED, *COMPARED)
 Record = dict[str, Any]
 
 
@@ -90,7 +69,7 @@ def main(
     learn_rows: Annotated[int, typer.Option(help="Rows to learn from; 0 for all.")] = 1_000_000,
     trees: int = 20,
     leaves: int = 32,
-    latency: Annotated[float, typer.Option(help="Milliseconds that each message takes.")] = 0.0,
+    latency: Annotated[list[float] | None, typer.Option(help="Milliseconds that each message takes.")] = None,
     turns: Annotated[int, typer.Option(help="Of Dask and of plain loops; 0 to compare nothing.")] = 3,
     compared: Annotated[int, typer.Option(help="Partitions that are counted in a turn, at most.")] = 40,
     out: Annotated[Path, typer.Option(help="Where the records and the table are kept.")] = Path("benchmarks/results"),
@@ -99,15 +78,11 @@ def main(
     path = out / "scale.csv"
     if not tables:
         voters = Forest(RandomForestClassifier(trees, max_leaf_nodes=leaves, max_samples=0.5))
-        with cluster() as client, slow_messages(client, latency / 1000):
-            found = run(client, voters, rows, partition, learn_rows or None, turns, compared)
-        asked = {"rows": rows, "leaves": leaves, "learn_rows": learn_rows, "latency_ms": f"{latency:g}"}
-        is_new = not path.exists()
-        with path.open("a", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
-            if is_new:
-                writer.writeheader()
-            writer.writerow(asked | found)
+        with cluster() as client:
+            found = run(client, voters, rows, partition, learn_rows or None, turns, compared, latency or [])
+        asked = {"rows": rows, "leaves": leaves, "learn_rows": learn_rows}
+        lines = pd.DataFrame([asked | record for record in found], columns=FIELDS, dtype=object)
+        lines.to_csv(path, mode="a", header=not path.exists(), index=False, lineterminator="\n")
     with path.open(newline="", encoding="utf-8") as file:
         text = as_tables(list(csv.DictReader(file)))
     path.with_suffix(".md").write_text(text, encoding="utf-8")
@@ -124,23 +99,24 @@ def some_rows(place: int, size: int) -> pd.DataFrame:
 
 
 def table_of(n_partitions: int, size: int) -> Any:
-    return dask.dataframe.from_map(some_rows, range(n_partitions), size=size, meta=some_rows(0, 2).iloc[:0])
+    from dask.dataframe import from_map
+
+    return from_map(some_rows, range(n_partitions), size=size, meta=some_rows(0, 2).iloc[:0])
 
 
 @contextmanager
-def cluster() -> Iterator[distributed.Client]:
-    with (
-        distributed.LocalCluster(
-            n_workers=WORKERS, threads_per_worker=1, processes=True, dashboard_address=None, host="127.0.0.1"
-        ) as own,
-        distributed.Client(own) as client,
-    ):
+def cluster() -> Iterator[Any]:
+    from distributed import Client, LocalCluster
+
+    size = {"n_workers": WORKERS, "threads_per_worker": 1, "processes": True}
+    closed = {"host": "127.0.0.1", "dashboard_address": "127.0.0.1:0", "scheduler_kwargs": {"dashboard": False}}
+    with LocalCluster(**size, **closed) as own, Client(own) as client:
         client.wait_for_workers(WORKERS)
         yield client
 
 
 @contextmanager
-def slow_messages(client: distributed.Client, seconds: float) -> Iterator[None]:
+def slow_messages(client: Any, seconds: float) -> Iterator[None]:
     """Every message of workers, scheduler and client takes so long, as on a network; the next one waits for it."""
     if seconds:
         client.run(be_slow, seconds)
@@ -152,9 +128,11 @@ def slow_messages(client: distributed.Client, seconds: float) -> Iterator[None]:
 
 
 def be_slow(seconds: float) -> None:
+    from distributed.comm.tcp import TCP
+
     fast = getattr(TCP.write, "fast", TCP.write)
 
-    async def write(self: TCP, *message: Any, **options: Any) -> Any:
+    async def write(self: Any, *message: Any, **options: Any) -> Any:
         await asyncio.sleep(seconds)
         return await fast(self, *message, **options)
 
@@ -182,20 +160,14 @@ class Timed(Stage):
 
 
 def run(
-    client: distributed.Client,
-    voters: Forest,
-    n_rows: int,
-    size: int,
-    learn_rows: int | None,
-    turns: int,
-    compared: int,
-) -> Record:
+    client: Any, voters: Any, n_rows: int, size: int, learn: int | None, turns: int, compared: int, slow: list[float]
+) -> list[Record]:
     """Fit once, then compare."""
     n_partitions, load = n_rows // size, os.getloadavg()[0]
     table = table_of(n_partitions, size)
     stage = Timed()
     with mock.patch("certivote.dask._classifier.progress", return_value=nullcontext(stage)):
-        clf = DaskCertifiedVoteClassifier(client, voters=voters, learn_rows=learn_rows, random_state=0)
+        clf = DaskCertifiedVoteClassifier(client, voters=voters, learn_rows=learn, random_state=0)
         clf.fit(table[COLUMNS], table["y"])
     stage.end()
     peaks = client.run(peak)
@@ -218,12 +190,12 @@ def run(
     if turns:
         kept = min(compared, n_partitions)
         rows = some_of_them(client, table.partitions[:kept], voters, clf)
-        found["count_ratio"] = f"{counting(client, rows, clf, size, turns):.3f}"
-        found["count_partitions"] = kept
+        found |= zip(COMPARED, (*counting(client, rows, clf, size, turns), kept), strict=True)
         if evaluations:
             ratio, milliseconds = evaluating(table, client, voters, clf, turns)
             found |= {"evaluation_ratio": f"{ratio:.3f}", "evaluation_ms": f"{milliseconds:.0f}"}
-    return found | {"load": f"{max(load, os.getloadavg()[0]):.1f}"}
+    found |= {"latency_ms": 0, "load": f"{max(load, os.getloadavg()[0]):.1f}"}
+    return [found, *(slowed(table, client, voters, clf, turns, [0.0, *slow]) if slow else ())]
 
 
 def peak() -> float:
@@ -231,13 +203,13 @@ def peak() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
 
 
-def seconds_of_a_task(client: distributed.Client, n_tasks: int = 400) -> float:
+def seconds_of_a_task(client: Any, n_tasks: int = 400) -> float:
     start = time.perf_counter()
     client.gather(client.map(abs, range(n_tasks), pure=False))
     return (time.perf_counter() - start) / n_tasks
 
 
-def some_of_them(client: distributed.Client, table: Any, voters: Any, clf: DaskCertifiedVoteClassifier) -> ClusterRows:
+def some_of_them(client: Any, table: Any, voters: Any, clf: DaskCertifiedVoteClassifier) -> ClusterRows:
     """Rows of a table that are divided and have been read once."""
     plan = make_plan(voters=voters, split="single", random_state=0)
     rows = ClusterRows(Passes(client, Table(table[COLUMNS], table["y"]), Stage()), plan, False)
@@ -247,56 +219,94 @@ def some_of_them(client: distributed.Client, table: Any, voters: Any, clf: DaskC
 
 
 def counting(
-    client: distributed.Client, rows: ClusterRows, clf: DaskCertifiedVoteClassifier, size: int, turns: int
-) -> float:
-    """Seconds of the pass that counts, divided by those of plain loops over the same partitions in all workers."""
+    client: Any, rows: ClusterRows, clf: DaskCertifiedVoteClassifier, size: int, turns: int
+) -> tuple[str, ...]:
+    """The pass that counts, divided by plain loops over the same partitions in all workers at once.
+
+    By the clock, with what the client does afterwards, and without; and by work. This is what all processes compute,
+    with the scheduler and the client: it hardly depends on who else computes.
+    """
     own = clf.to_local()
     weights, ratios = [own.weights_, own.weights_], []
     workers = list(client.scheduler_info()["workers"])
-    jobs = [
-        (part, first) for part, first in zip(rows._parts, zip(rows._train, rows._certify, strict=True), strict=False)
-    ]
+    jobs = list(zip(rows._parts, rows._train.tolist(), rows._certify.tolist(), strict=False))
     for _ in range(turns):
-        start = time.perf_counter()
+        start, before = time.perf_counter(), work(client)
+        rows.seconds.clear()
         rows.count(own.voters_, weights, clf.loss)
-        by_dask = time.perf_counter() - start
+        by_dask = np.array([time.perf_counter() - start, rows.seconds["count"], work(client) - before])
         loops = [
             client.submit(plain_loop, jobs[place::WORKERS], size, own.voters_, weights, clf.loss, workers=[worker])
             for place, worker in enumerate(workers)
         ]
-        by_loops = sum(client.gather(loops)) / WORKERS
+        clock, worked = np.sum(client.gather(loops), axis=0).tolist()
+        by_loops = np.array([clock / WORKERS, clock / WORKERS, worked])
         ratios.append(by_dask / by_loops)
-        typer.echo(f"counting: {by_dask:.2f} s, plain loops {by_loops:.2f} s")
+        typer.echo(f"counting in all, its pass, its work: {by_dask.round(2)} s, plain loops {by_loops.round(2)} s")
         client.cancel(loops)
-    return statistics.median(ratios)
+    return tuple(f"{ratio:.3f}" for ratio in np.median(ratios, axis=0))
 
 
-def plain_loop(jobs: list[tuple[Part, tuple[int, int]]], size: int, voters: Any, weights: Any, loss: Any) -> float:
-    start = time.perf_counter()
-    for part, (train, certify) in jobs:
-        rows = some_rows(part.place, size)
-        count(part, rows, Target("y"), voters, weights, loss, (int(train), int(certify)), True)
-    return time.perf_counter() - start
+def work(client: Any) -> float:
+    """Seconds that the processors worked for the cluster and the client so far."""
+    return sum(client.run(time.process_time).values()) + time.process_time()
+
+
+def plain_loop(
+    jobs: list[tuple[Part, int, int]], size: int, voters: Any, weights: Any, loss: Any
+) -> tuple[float, float]:
+    start, before = time.perf_counter(), time.process_time()
+    for part, train, certify in jobs:
+        count(part, some_rows(part.place, size), Target("y"), voters, weights, loss, (train, certify), True)
+    return time.perf_counter() - start, time.process_time() - before
 
 
 def evaluating(
-    table: Any, client: distributed.Client, voters: Any, clf: DaskCertifiedVoteClassifier, turns: int
+    table: Any, client: Any, voters: Any, clf: DaskCertifiedVoteClassifier, turns: int
 ) -> tuple[float, float]:
     """Seconds of an evaluation, divided by what workers took for it in the mean; and in milliseconds."""
-    rows, own = some_of_them(client, table, voters, clf), clf.to_local()
-    blocks = rows.blocks(own.voters_, BLOCK_ROWS)
-    method, parameters = clf.certificate_.method, np.ones(own.voters_.n_voters)
-    asked = (method, clf.certificate_.deployed_part.family, clf.loss, blocks.n_rows)
-    ratios, seconds = [], []
-    for turn in range(5 * turns + 1):
+    rows = some_of_them(client, table, voters, clf)
+    evaluate = evaluation(rows, clf)
+    found = np.array([evaluate() for _ in range(5 * turns)])
+    rows.held.release()
+    return float(np.median(found[:, 0] / found[:, 1])), 1000 * float(np.median(found[:, 0]))
+
+
+def evaluation(rows: ClusterRows, clf: DaskCertifiedVoteClassifier) -> Callable[[], tuple[float, float]]:
+    """What evaluates the objective once, and tells the seconds that it took, and that workers took in the mean."""
+    blocks = rows.blocks(clf.to_local().voters_, BLOCK_ROWS)
+    asked = (clf.certificate_.method, clf.certificate_.deployed_part.family, clf.loss, blocks.n_rows)
+    parameters = np.ones(blocks.n_voters)
+
+    def evaluate() -> tuple[float, float]:
         start = time.perf_counter()
-        found = blocks.each(timed, block_risk, *asked, parameters + turn)
-        took = time.perf_counter() - start
-        if turn:  # the first makes what the others use again
-            ratios.append(took / (sum(of_block for of_block, _ in found) / WORKERS))
-            seconds.append(took)
-    blocks.release()
-    return statistics.median(ratios), 1000 * statistics.median(seconds)
+        found = blocks.each(timed, block_risk, *asked, parameters)
+        return time.perf_counter() - start, sum(seconds for seconds, _ in found) / WORKERS
+
+    evaluate()  # the first makes what the others use again
+    return evaluate
+
+
+def slowed(
+    table: Any, client: Any, voters: Any, clf: DaskCertifiedVoteClassifier, turns: int, latencies: list[float]
+) -> list[Record]:
+    """Milliseconds of an evaluation and of the pass that counts, in turns where messages take so long and so long."""
+    rows, own = some_of_them(client, table, voters, clf), clf.to_local()
+    evaluate = evaluation(rows, clf)
+    held, rows.held = rows.held, None  # the pass that counts would release it
+    took: dict[float, list[tuple[float, float]]] = {latency: [] for latency in latencies}
+    for _, latency in itertools.product(range(max(turns, 1)), latencies):
+        with slow_messages(client, latency / 1000):
+            seconds = statistics.median(evaluate()[0] for _ in range(5))
+            rows.seconds.clear()
+            rows.count(own.voters_, [own.weights_], clf.loss)
+        took[latency].append((seconds, rows.seconds["count"]))
+    held.release()
+    return [
+        {"latency_ms": f"{latency:g}", "partitions": table.npartitions}
+        | {name: f"{1000 * seconds:.0f}" for name, seconds in zip(SLOWED, np.median(each, axis=0), strict=True)}
+        for latency, each in took.items()
+    ]
 
 
 def timed(block: Any, function: Callable[..., tuple[float, Any]], *arguments: Any) -> tuple[float, Any]:
@@ -308,36 +318,33 @@ def timed(block: Any, function: Callable[..., tuple[float, Any]], *arguments: An
 
 def as_tables(records: list[dict[str, str]]) -> str:
     """The last run of every kind."""
-    kept = {(int(row["rows"]), int(row["learn_rows"]), float(row["latency_ms"])): row for row in records}
-    fast = [row for key, row in sorted(kept.items()) if not key[2]]
+    kept = {(int(row["rows"]), int(row["learn_rows"])): row for row in records if row["seconds"]}
+    fast = [kept[key] for key in sorted(kept)]
+    slow = [row for row in records if not row["seconds"]]
     lines = [
-        "Thousands of rows per second on two cores of a machine that others used too (so only ratios within a run are "
-        "exact to some percent), and the most memory that a worker and the client ever had:",
+        "Thousands of rows of the table per second (in learning, of those that it looks at) on two cores of a machine "
+        "that others used too, and the most memory that a worker and the client ever had:",
         "",
         f"| rows | voters | learned from | {' | '.join(SPANS)} | in all | a worker | client | bound |",
         f"|--:|--:|--:|{'--:|' * len(SPANS)}--:|--:|--:|--:|",
         *(_speed(row) for row in fast),
         "",
-        "Seconds of Dask divided by those of plain loops; and what an evaluation of the objective moves:",
+        "Seconds of counting divided by those of plain loops: in all, of the pass alone without what the client does "
+        "with the counts, and of the work of all processors. And an evaluation of the objective: its seconds divided "
+        "by those that workers took for their blocks, and what it moves:",
         "",
-        "| rows | learned from | counting | partitions | an evaluation | ms | evaluations | bytes of one |",
-        "|--:|--:|--:|--:|--:|--:|--:|--:|",
+        "| rows | learned from | counting | pass | work | partitions | evaluation | ms | evaluations | bytes of one |",
+        "|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|",
         *(_ratios(row) for row in fast if row["count_ratio"]),
     ]
-    slow = [row for key, row in sorted(kept.items()) if key[2]]
     if slow:
         lines += [
             "",
-            "Where every message takes longer, seconds of each stage:",
+            "Where every message takes so long (evaluations and passes took turns), milliseconds:",
             "",
-            f"| rows | learned from | ms a message | {' | '.join(SPANS)} | in all |",
-            f"|--:|--:|--:|{'--:|' * len(SPANS)}--:|",
-            *(
-                f"| {int(row['rows']):,} | {_learned(row)} | {float(row['latency_ms']):g} | "
-                f"{' | '.join(_seconds(row, span) for span in SPANS)} | {float(row['seconds']):.1f} |"
-                for key, row in sorted(kept.items())
-                if any(key[:2] == (int(other["rows"]), int(other["learn_rows"])) for other in slow)
-            ),
+            "| rows | partitions | ms a message | an evaluation | the pass that counts |",
+            "|--:|--:|--:|--:|--:|",
+            *(f"| {' | '.join(row[name] for name in ('rows', 'partitions', 'latency_ms', *SLOWED))} |" for row in slow),
         ]
     if any(int(row["learn_rows"]) for row in fast):
         lines += [
@@ -351,24 +358,20 @@ def _learned(row: dict[str, str]) -> str:
     return f"{int(row['learn_rows']):,}" if int(row["learn_rows"]) else "all"
 
 
-def _seconds(row: dict[str, str], span: str) -> str:
-    return f"{float(row[f'{span}_s']):.1f}"
-
-
 def _speed(row: dict[str, str]) -> str:
     n_rows = int(row["rows"])
-    speeds = [
-        f"{n_rows / 1000 / max(float(row[name]), 0.01):,.0f}" for name in [f"{span}_s" for span in SPANS] + ["seconds"]
-    ]
+    looked_at = {"learning_s": min(int(row["learn_rows"]) or n_rows, n_rows // 2)}
+    times = {name: float(row[name]) for name in [*(f"{span}_s" for span in SPANS), "seconds"]}
+    speeds = [f"{looked_at.get(name, n_rows) / 1000 / max(took, 0.01):,.0f}" for name, took in times.items()]
     memory = f"{float(row['worker_mb']):,.0f} MB | {float(row['client_mb']):,.0f} MB"
     cells = (f"{n_rows:,}", row["voters"], _learned(row), *speeds, memory, f"{float(row['bound']):.4f}")
     return f"| {' | '.join(cells)} |"
 
 
 def _ratios(row: dict[str, str]) -> str:
-    evaluation = (row["evaluation_ratio"], row["evaluation_ms"], row["evaluations"], row["bytes_per_evaluation"])
-    cells = (f"{int(row['rows']):,}", _learned(row), row["count_ratio"], row["count_partitions"])
-    return f"| {' | '.join([*cells, *(evaluation if row['evaluation_ratio'] else 4 * ['–'])])} |"
+    evaluation = ("evaluation_ratio", "evaluation_ms", "evaluations", "bytes_per_evaluation")
+    cells = [row[name] or "–" for name in (*COMPARED, *evaluation)]
+    return f"| {int(row['rows']):,} | {_learned(row)} | {' | '.join(cells)} |"
 
 
 def extrapolated(row: dict[str, str]) -> str:
