@@ -15,13 +15,14 @@ import distributed
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
+from scipy import sparse, stats
 from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
 
 from certivote import CertifiedVoteClassifier, load, verify
 from certivote.dask import DaskCertifiedVoteClassifier, _classifier
 from certivote.dask._blocks import ClusterBlocks
+from certivote.dask._partition import fingerprint
 from certivote.pipeline import ByNumber, _learn, make_plan, run
 from certivote.pipeline._block_risks import LocalBlocks, blocked_boosting, blocked_risk
 from certivote.promises import Abstention, Precision
@@ -381,6 +382,40 @@ def test_lost_rows_are_noticed_in_every_pass(client, frame, tmp_path, number):
 def test_changed_rows_are_noticed_in_every_pass(client, frame, tmp_path, number):
     with pytest.raises(ValueError, match="Partition 0 had 400 rows when it was first read, and has 399 now"):
         fit(client, on_read(tmp_path, frame, number, lambda part: part.iloc[1:]))
+
+
+@pytest.mark.parametrize("number", [1, 3])
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(lambda part: part.iloc[::-1], id="order"),
+        pytest.param(lambda part: part.assign(outcome=part["outcome"].to_numpy()[::-1]), id="labels"),
+    ],
+)
+def test_rows_in_another_order_are_noticed_in_every_pass(client, frame, tmp_path, number, change):
+    """They would have other numbers, so that some of them would train the voters and certify the vote."""
+    with pytest.raises(ValueError, match="Partition 0 has other rows, or the same in another order"):
+        fit(client, on_read(tmp_path, frame, number, change))
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        np.arange(12.0).reshape(4, 3),
+        np.array([["a", 1], ["b", 2], ["a", 3], ["c", 4]], dtype=object),
+        pd.DataFrame({"a": [1, 2, 3, 4], "b": pd.Categorical(["x", "y", "y", "z"]), "c": [None, "t", "u", 2]}),
+        pd.DataFrame({"a": [[1], [2], [3], [4]]}),
+        sparse.csr_array(np.eye(4)),
+    ],
+    ids=["array", "objects", "frame", "lists", "sparse"],
+)
+def test_a_fingerprint_tells_rows_and_their_order(rows):
+    y, other = np.array(["no", "yes", "no", "yes"], dtype=object), [1, 0, 2, 3]
+    moved = rows.iloc[other] if hasattr(rows, "iloc") else rows[other]
+    assert fingerprint(rows, y) == fingerprint(rows.copy(), y.copy())
+    assert fingerprint(rows, y) != fingerprint(moved, y)
+    assert fingerprint(rows, y) != fingerprint(rows, y[other])
+    assert fingerprint(rows, np.array([0, 1, 0, 1])) != fingerprint(rows, np.array([1, 0, 0, 1]))
 
 
 # What comes of it

@@ -1,5 +1,6 @@
 """One partition of a table, as a worker has it: checked, and read the same in every pass."""
 
+import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -7,14 +8,16 @@ from typing import Any
 
 import joblib
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import _safe_indexing
 
+from certivote.certificate import row_keys
 from certivote.pipeline import NumberedRows, check_labelled, trains
 from certivote.voters import VoterSet
 
-__all__ = ["Layout", "Part", "Rows", "Target", "apart", "check", "read", "working_on"]
+__all__ = ["Layout", "Part", "Rows", "Target", "apart", "check", "fingerprint", "read", "working_on"]
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,8 @@ class Part:
         Number of the partition.
     n_rows : int or None
         How many rows it had in the first pass; None in the first.
+    rows : bytes
+        The :func:`fingerprint` of its rows in the first pass.
     layout : Layout or None
         What the first partition with rows is like.
     first : int
@@ -86,6 +91,7 @@ class Part:
     place: int
     n_rows: int | None
     voters: VoterSet
+    rows: bytes = b""
     layout: Layout | None = None
     first: int = 0
     rule: NumberedRows | None = None
@@ -157,8 +163,32 @@ def read(part: Part, X: Any, y: Any) -> Rows | None:
     if not len(y):
         return None
     assert part.rule is not None
+    if fingerprint(X, y) != part.rows:
+        # Rows are divided by their numbers: in another order, some that trained the voters would certify them.
+        raise ValueError(
+            f"Partition {part.place} has other rows, or the same in another order, than when it was first read: store "
+            "the table first, or make it by steps that always give the same rows in the same order."
+        )
     codes = np.minimum(np.searchsorted(part.classes, y), len(part.classes) - 1)
     if np.any(part.classes[codes] != y):
         raise ValueError(f"Partition {part.place} has other labels than when it was first read.")
     mask = trains(part.rule.entropy, part.first, len(y), part.rule.share)
     return Rows(X, y, codes, np.flatnonzero(mask), np.flatnonzero(~mask))
+
+
+def fingerprint(X: Any, y: NDArray[Any]) -> bytes:
+    """What tells rows with their labels, in this order, from others."""
+    digest = hashlib.blake2b(pd.util.hash_array(y).tobytes(), digest_size=16)
+    if hasattr(X, "iloc"):
+        try:
+            tables = [pd.util.hash_pandas_object(X, index=False).to_numpy()]
+        except TypeError:  # lists and other values that cannot be hashed
+            tables = [np.frombuffer(b"".join(row_keys(X)), np.uint8)]
+    elif hasattr(X, "tocsr"):
+        matrix = X.tocsr()
+        tables = [matrix.data, matrix.indices, matrix.indptr]
+    else:
+        tables = [X if X.dtype.kind in "biuf" else np.frombuffer(b"".join(row_keys(X)), np.uint8)]
+    for table in tables:
+        digest.update(np.ascontiguousarray(table).reshape(-1).view(np.uint8).data)
+    return digest.digest()

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certivote.certificate import row_keys, row_piece
-from certivote.dask._partition import Layout, Part, apart, check, read, working_on
+from certivote.dask._partition import Layout, Part, apart, check, fingerprint, read, working_on
 from certivote.maths.tree_digest import LEAF, Piece
 from certivote.theory.risks import Labels, Loss, answers_and_mistakes
 from certivote.voters import FittedVoters, GrownApart, grow_apart
@@ -29,15 +29,16 @@ class Looked:
     labels: NDArray[Any]
     counts: NDArray[np.intp]
     seen: Any
+    rows: bytes
 
 
 def look(part: Part, X: Any, y: Any) -> Looked:
     """How many rows there are, of which classes, and what the features are."""
     with working_on(part.place):
         layout = Layout.of(*apart(X, y)) if len(X) else None
-        _, labels, seen = check(part, X, y)
+        X, labels, seen = check(part, X, y)
         found, counts = np.unique(labels, return_counts=True)
-        return Looked(len(labels), layout, found, counts, seen)
+        return Looked(len(labels), layout, found, counts, seen, fingerprint(X, labels) if len(labels) else b"")
 
 
 def sample(part: Part, X: Any, y: Any, places: NDArray[np.intp]) -> tuple[Any, NDArray[Any], NDArray[np.intp]] | None:

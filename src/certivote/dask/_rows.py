@@ -69,7 +69,7 @@ class ClusterRows:
         self.seen = whole[0].seen
         firsts = np.cumsum([0, *(own.n_rows for own in looked)])
         self._parts = [
-            dataclasses.replace(part, n_rows=own.n_rows, layout=layout, first=int(first), seen=self.seen)
+            dataclasses.replace(part, n_rows=own.n_rows, rows=own.rows, layout=layout, first=int(first), seen=self.seen)
             for part, own, first in zip(self._parts, looked, firsts, strict=False)
         ]
         labels, places = np.unique(np.concatenate([own.labels for own in whole]), return_inverse=True)
