@@ -31,7 +31,11 @@ def scheduler():
     import distributed
 
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", host="127.0.0.1"
+        n_workers=2,
+        threads_per_worker=1,
+        host="127.0.0.1",
+        dashboard_address="127.0.0.1:0",
+        scheduler_kwargs={"dashboard": False},
     ) as cluster:
         yield cluster.scheduler_address
 

@@ -226,6 +226,15 @@ def test_partitions_without_rows_or_with_one_class(client, frame):
     assert clf.certificate_ == in_memory(ordered[FEATURES], ordered.outcome).certificate
 
 
+def test_a_class_that_no_training_row_has_is_warned_of(client, frame):
+    places = in_memory(frame[FEATURES], frame.outcome).deployed.rows.certify[:2]
+    rare = frame.assign(outcome=frame.outcome.where(~frame.index.isin(places), "odd"))
+    with pytest.warns(UserWarning, match="No training row has class 'odd'"):
+        clf = fit(client, divided(rare, [600]), method="dis-r")
+    (odd,) = [entry for entry in clf.certificate_.by_class if (entry.label, entry.kind) == ("odd", "error")]
+    assert (odd.n, odd.errors) == (2, 2)
+
+
 def test_duplicates_are_counted(client, frame):
     doubled = pd.concat([frame, frame.iloc[:100]], ignore_index=True)
     part = fit(client, divided(doubled, [400])).certificate_.deployed_part

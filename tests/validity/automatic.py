@@ -253,7 +253,7 @@ def mixed_cases():
     raced = {"method": "holdout", "split": "single", "prior": "informed"}
     yield Case(row("holdout", "mixed voters", NOISE, 46), 400, fitted(NOISE, 46, Mixed(), **raced))
     for setting, where, n, voters, runs in (
-        ("mixed voters, folds in some runs", ODD, 284, Mixed(), 120),
+        ("mixed voters, folds in some runs", ODD, 284, Mixed(), 300),
         ("mixed voters, no folds", EASY, 206, Mixed(), 60),
         ("light mixed voters", RARE, 245, Light(), 500),
         ("light mixed voters, 3 folds", NOISE, 181, Light(STEEP), 400),

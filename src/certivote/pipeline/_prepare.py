@@ -33,7 +33,7 @@ from certivote.theory.methods import Method
 from certivote.theory.risks import Labels
 from certivote.voters import FittedVoters, Preprocessed, VoterSet, resolve_voters
 
-__all__ = ["check_plan", "prepare", "provisos"]
+__all__ = ["check_plan", "prepare", "provisos", "unseen_classes"]
 
 
 def prepare(
@@ -246,7 +246,11 @@ def _worries(
             f"{type(voters).__name__} needs no training rows, so the split only sets rows aside: "
             "split='none' certifies on all of them."
         ]
-    unseen = [label for label in classes.tolist() if any(label not in y[rows.train] for rows in divided)]
+    return unseen_classes([label for label in classes.tolist() if any(label not in y[rows.train] for rows in divided)])
+
+
+def unseen_classes(unseen: Sequence[Any]) -> list[str]:
+    """A warning of classes that no training row has, if there are some."""
     if not unseen:
         return []
     shown = ", ".join(repr(label) for label in unseen[:5]) + (", ..." if len(unseen) > 5 else "")

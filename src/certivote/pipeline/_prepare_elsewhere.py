@@ -1,5 +1,6 @@
 """From rows that lie elsewhere to what certification needs: no more of them than a part is ever brought here."""
 
+import warnings
 from typing import Any, Protocol
 
 import numpy as np
@@ -9,7 +10,7 @@ from certivote.pipeline._block_risks import Blocks
 from certivote.pipeline._by_number import NumberedRows
 from certivote.pipeline._hyper_priors import hyper_prior_words
 from certivote.pipeline._plan import Plan
-from certivote.pipeline._prepare import check_plan, provisos
+from certivote.pipeline._prepare import check_plan, provisos, unseen_classes
 from certivote.pipeline._prepared import Elsewhere, Prepared, PreparedPart
 from certivote.pipeline._probe import probe_rows
 from certivote.pipeline._progress import Stage
@@ -86,6 +87,9 @@ def prepare_elsewhere(plan: Plan, source: RowsElsewhere, stage: Stage | None = N
     stage.begin("gathering training rows")
     places = plan.by_number.sample(entropy, rows.n_train)
     X, y, training_counts = source.sample(places)
+    if plan.voters.needs_training:
+        for message in unseen_classes(classes[training_counts == 0].tolist()):
+            warnings.warn(message, UserWarning, stacklevel=3)
     codes = np.searchsorted(classes, y)
     (seed,) = seeds.voters.spawn(1)
     fit = source.fitting(plan, seeds.places, places)
