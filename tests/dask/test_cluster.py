@@ -115,6 +115,8 @@ def test_weights_may_be_learned_from_all_rows_where_they_lie(client, frame, monk
     clf = fit(client, divided(frame, cuts), **options)
     outcome = in_memory(frame[FEATURES], frame.outcome, block_rows=128, **options)
     assert clf.certificate_ == outcome.certificate
+    # New rows are compared with rows of all partitions, though no more than a block of votes is here.
+    assert len(clf.to_local().reference_.masses) == clf.certificate_.deployed_part.n > 500
     evaluations, moved = clf.evaluations_
     # Every voter has a parameter, which one or two workers are told, and a slope for each of five blocks.
     assert 10 < evaluations < 1000
@@ -274,7 +276,9 @@ def test_other_columns_are_named(client, frame):
     ]
     ddf = dask.dataframe.from_delayed(X, meta=frame[FEATURES].iloc[:0], verify_meta=False)
     y = divided(frame, [600])["outcome"]
-    with pytest.raises(ValueError, match=r"Partition 1 has other columns than the first: x, dose, site instead of age"):
+    with pytest.raises(
+        ValueError, match="Partition 1 has other columns than the first: 'x', 'dose', 'site' instead of 'age'"
+    ):
         DaskCertifiedVoteClassifier(client, voters=FEW).fit(ddf, y)
 
 

@@ -19,6 +19,8 @@ __all__ = ["ClusterBlocks"]
 
 _CHUNK = 1 << 16
 """Rows that vote at a time."""
+_ASKED_AGAIN = 16
+"""Evaluations after which it is asked anew who holds which blocks: workers may have been lost."""
 Piece = tuple[Votes, Labels]
 
 
@@ -40,7 +42,7 @@ class ClusterBlocks:
     def __init__(self, passes: Passes, parts: Sequence[Part], firsts: NDArray[np.int64], voters: Any, size: int):
         self.n_rows, self.n_voters = int(firsts[-1]), 0
         self.evaluations = self.bytes_moved = 0
-        self._client = passes.client
+        self._client, self._groups = passes.client, dict[str, list[int]]()
         call = dask_package().delayed
         pieces: list[list[Any]] = [[] for _ in range(-(-self.n_rows // size))]
         for part, pair, first, stop in zip(parts, passes.table.pairs, firsts[:-1], firsts[1:], strict=True):
@@ -54,11 +56,9 @@ class ClusterBlocks:
         self.n_voters = self._client.submit(_n_voters, self._futures[0], pure=False).result()
 
     def each(self, function: Callable[..., Any], *arguments: Any) -> Sequence[Any]:
-        holders = self._client.who_has(self._futures)
-        groups: dict[str, list[int]] = {}
-        for place, future in enumerate(self._futures):
-            holder = next(iter(holders.get(future.key, ())), "")
-            groups.setdefault(holder, []).append(place)
+        if self.evaluations % _ASKED_AGAIN == 0:
+            self._groups = self._by_holder()
+        groups = self._groups
         tasks = [
             self._client.submit(
                 at_all,
@@ -79,6 +79,15 @@ class ClusterBlocks:
         own = sum(argument.nbytes for argument in arguments if isinstance(argument, np.ndarray))
         self.bytes_moved += own * len(groups) + sum(8 + gradient.nbytes for _, gradient in found)
         return found
+
+    def _by_holder(self) -> dict[str, list[int]]:
+        """Which blocks each worker holds."""
+        holders = self._client.who_has(self._futures)
+        groups: dict[str, list[int]] = {}
+        for place, future in enumerate(self._futures):
+            holder = next(iter(holders.get(future.key, ())), "")
+            groups.setdefault(holder, []).append(place)
+        return groups
 
     def release(self) -> None:
         """Let workers forget the votes."""

@@ -59,7 +59,7 @@ def _kind(dtype: Any) -> str:
 def _shown(layout: Layout) -> str:
     if layout.columns is None:
         return f"{len(layout.kinds)}"
-    return ", ".join(layout.columns[:10]) + (", ..." if len(layout.columns) > 10 else "")
+    return ", ".join(map(repr, layout.columns[:10])) + (", ..." if len(layout.columns) > 10 else "")
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certivote.pipeline._block_risks import Blocks
-from certivote.pipeline._by_number import NumberedRows
+from certivote.pipeline._by_number import NumberedRows, chosen_rows
 from certivote.pipeline._hyper_priors import hyper_prior_words
 from certivote.pipeline._plan import Plan
 from certivote.pipeline._prepare import check_plan, provisos, unseen_classes
@@ -16,7 +16,7 @@ from certivote.pipeline._probe import probe_rows
 from certivote.pipeline._progress import Stage
 from certivote.pipeline._promises import Sight
 from certivote.pipeline._provenance import Table
-from certivote.pipeline._reference import reference_among
+from certivote.pipeline._reference import MOST_ROWS, reference_among
 from certivote.pipeline._seeds import Seeds, entropy_of
 from certivote.pipeline._split import PartRows
 from certivote.pipeline._train import Fit, train_voters
@@ -97,8 +97,9 @@ def prepare_elsewhere(plan: Plan, source: RowsElsewhere, stage: Stage | None = N
     places = plan.by_number.learned_from(entropy, n_certify)
     stage.begin(f"{trained.voters.n_voters:,} voters vote on {len(places):,} rows")
     blocks = None
-    if plan.by_number.in_blocks(n_certify):
-        blocks, places = source.blocks(trained.voters, plan.by_number.block_rows), places[:1]
+    if plan.by_number.in_blocks(n_certify):  # then only the rows that new ones are compared with vote here
+        blocks = source.blocks(trained.voters, plan.by_number.block_rows)
+        places = chosen_rows(seeds.reference, n_certify, MOST_ROWS)
     votes, labels = source.vote(trained.voters, places)
     part = PreparedPart(
         rows=rows,
