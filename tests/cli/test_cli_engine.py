@@ -4,7 +4,6 @@ import json
 import signal
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pandas as pd
@@ -214,11 +213,26 @@ def test_files_that_disappear_during_the_work_end_it(folder, scheduler, monkeypa
     assert "1.parquet: No such file or directory" in result.output
 
 
+SLOW = """
+import sys, time
+from certivote.cli import app
+from certivote.dask._rows import ClusterRows
+
+def vote(*_):
+    print("voting", flush=True)
+    time.sleep(60)
+
+ClusterRows.vote = vote
+app(sys.argv[1:])
+"""
+"""The command, which stays where voters are asked, after two passes over the table."""
+
+
 def test_interrupted_work_leaves_nothing(folder, scheduler, tmp_path):
-    command = [sys.executable, "-m", "certivote", "fit", str(folder / "rows" / "*.parquet"), *FIT]
+    command = [sys.executable, "-c", SLOW, "fit", str(folder / "rows" / "*.parquet"), *FIT]
     command += ["--scheduler", scheduler, "--out", str(tmp_path / "c.json"), "--model", str(tmp_path / "m.certivote")]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    time.sleep(3)  # it takes longer than that to import and to fit
+    assert process.stdout.readline() == "voting\n"
     process.send_signal(signal.SIGINT)
     _, told = process.communicate(timeout=60)
     assert process.returncode != 0

@@ -72,7 +72,7 @@ def test_columns_of_all_kinds():
             "state": ["well"] * 20 + ["ill"] * 6 + ["rare"] * 3 + [None],
             "flag": [True, False] * 15,
             "nothing": [None] * 30,
-            "huge": [10**400] * 30,
+            "huge": pd.Series([10**400] * 30, dtype=object),
         }
     )
     columns = {c.name: c for c in (ColumnShares.of(*each) for each in table_columns(frame, list(frame), np.arange(30)))}
