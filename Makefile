@@ -42,8 +42,8 @@ $(LOWEST)/.installed: pyproject.toml tests/lowest.py
 
 # What depends on other packages, in an environment of its own with the lowest versions that pyproject.toml declares.
 test-lowest: $(LOWEST)/.installed
-	$(ONE_THREAD) $(LOWEST)/bin/python -m pytest -n 2 tests/cli tests/io tests/pipeline tests/present tests/verify \
-	tests/voters tests/test_common.py tests/test_estimator.py
+	$(ONE_THREAD) $(LOWEST)/bin/python -m pytest -n 2 tests/cli tests/dask tests/io tests/monitor tests/pipeline tests/present \
+	tests/verify tests/voters tests/test_common.py tests/test_estimator.py
 
 # Models written with scikit-learn 1.6, 1.7, 1.8 and the newest, each opened with all of them and as on other processors:
 # benchmarks/results/compat.csv, and its table. The environments are made in build/compat.
