@@ -17,6 +17,7 @@ COMMANDS = (
     ("benchmarks/monitoring.py", "--tables"),
     ("benchmarks/abstention.py", "--tables"),
     ("benchmarks/streams.py", "--tables"),
+    ("benchmarks/learning.py", "--tables"),
     ("benchmarks/scale.py", "--tables"),
     ("tests/validity/run.py", "--page-only"),
     ("tests/compat/all_pairs.py", "--table"),
