@@ -214,7 +214,7 @@ def test_files_that_disappear_during_the_work_end_it(folder, scheduler, monkeypa
 
 
 SLOW = """
-import sys, time
+import signal, sys, time
 from certivote.cli import app
 from certivote.dask._rows import ClusterRows
 
@@ -223,6 +223,7 @@ def vote(*_):
     time.sleep(60)
 
 ClusterRows.vote = vote
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which shells take away from what runs in the background
 app(sys.argv[1:])
 """
 """The command, which stays where voters are asked, after two passes over the table."""
