@@ -52,8 +52,8 @@ class Layout:
 
 
 def _kind(dtype: Any) -> str:
-    # Which categories there are may differ from partition to partition; texts may be stored in several ways.
-    return "category" if str(dtype) == "category" else str(dtype)
+    # Of categories this does not say which there are: they may differ from partition to partition.
+    return str(dtype)
 
 
 def _shown(layout: Layout) -> str:
