@@ -153,6 +153,7 @@ class PlainReader:
         """A value of the type that an annotation asks for."""
         if depth > _DEEPEST:
             raise ValueError("it is nested too deeply")
+        wanted = _written_out(wanted)
         if wanted is FittedVoters:
             return self._any_voters(node, depth)
         if wanted is Any:
@@ -270,6 +271,12 @@ class PlainReader:
         if type(number) is not int or not 0 <= number < len(self._brought):
             _refuse(node, "an object that was brought")
         return self._brought[number]
+
+
+def _written_out(wanted: Any) -> Any:
+    """The type that an alias stands for, as ``NDArray[int]`` is one since numpy 2.5; any other type as it is."""
+    alias = get_origin(wanted)
+    return alias.__value__[get_args(wanted)] if hasattr(alias, "__value__") else wanted
 
 
 def _refuse(node: Any, wanted: str) -> NoReturn:
