@@ -129,6 +129,28 @@ def test_ids_tell_rows_apart_that_are_equal(made, tmp_path):
         assert Monitor.load(state).n in (3, 4)
 
 
+def test_ids_are_compared_by_value(made, tmp_path):
+    state, rows = tmp_path / "s.json", table(4, 2)
+    found = []
+    for ids in (["7", "8", "9", "A1"], ["7.0", "08", " 9", "A1 "], [" 7", "8.00", "+9", "A1"]):
+        found.append(watch(made, rows.assign(case=ids), state, "--id", "case")["counted"])
+    assert found == [4, 0, 0]
+    commas = tmp_path / "commas.csv"
+    rows.assign(case=["7,0", "8,0", "10,0", "A1"]).to_csv(commas, sep=";", decimal=",", index=False)
+    given = ["--truth", "outcome", "--predicted", "label", "--id", "case", "--state", state, "--decimal", ",", "--json"]
+    assert json.loads(run("monitor", made / "c.json", commas, *given).stdout)["counted"] == 1
+
+
+def test_rows_that_differ_in_blanks_or_in_the_spelling_of_numbers_are_one(made, tmp_path):
+    state, path = tmp_path / "s.json", tmp_path / "rows.csv"
+    found = []
+    for line in ("ill,ill,1,x", "ill,ill ,1,x", "ill, ill,1, x ", "ill,ill,1.0,x", "ill,ill,01,x", "ill,ill,2,x"):
+        path.write_text(f"outcome,label,a,site\n{line}\n", encoding="utf-8")
+        given = ["--truth", "outcome", "--predicted", "label", "--state", state, "--json"]
+        found.append(json.loads(run("monitor", made / "c.json", path, *given).stdout)["counted"])
+    assert found == [1, 0, 0, 0, 0, 1]
+
+
 def test_the_order_of_columns_and_the_way_of_quoting_make_no_other_row(made, tmp_path):
     rows, state = table(50, 6), tmp_path / "s.json"
     watch(made, rows, state)

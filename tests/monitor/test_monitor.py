@@ -1,6 +1,8 @@
 """Outcomes after deployment: what is counted, what is said, and with which guarantee."""
 
 import math
+from datetime import datetime
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -101,6 +103,45 @@ def test_a_row_counts_once():
     assert (monitor.n, monitor.streams[0].errors) == (4, 1.0)
     assert monitor.update([1], [1], ids=[7.0]).counted == 1
     assert monitor.update([1, 1], [1, 1], ids=[7, "7"]).counted == 0
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [
+        [1, 1.0, "1", " 1", "1.0", "01", "+1", "1e+00", b"1", Decimal("1.00"), np.int8(1), np.float32(1), True + 0],
+        ["1e+16", 1e16, 10**16, "10000000000000000.0", np.uint64(10**16)],
+        ["0.5", 0.5, ".50", np.float16(0.5), Decimal("0.5")],
+        ["x ", "x", b"x"],
+        [np.datetime64("2026-01-31", "ns"), pd.Timestamp("2026-01-31"), datetime(2026, 1, 31)],
+    ],
+)
+def test_an_id_is_the_same_in_every_spelling(ids):
+    monitor = Monitor(plain(), watch=())
+    for own in ids:
+        monitor.update([0], [0], ids=[own])
+    assert (monitor.n, monitor.total.repeated) == (1, len(ids) - 1)
+    assert Monitor(plain(), watch=()).update([0] * len(ids), [0] * len(ids), ids=ids).counted == 1
+
+
+def test_names_that_look_like_numbers_are_told_apart():
+    """Digits with an e between them are a name, such as the beginning of a digest; an exponent has a sign."""
+    ids = ["1e5", "10e4", "0e1", "0e2", "100000", "1e1", "10", "1_0", "0x1", "-1", "1", "nan", "inf", "1,0"]
+    assert Monitor(plain(), watch=()).update([0] * len(ids), [0] * len(ids), ids=ids).counted == len(ids)
+
+
+def test_moments_as_ids_are_the_same_in_arrays_and_in_frames():
+    monitor, days = Monitor(plain(), watch=()), np.array(["2026-01-31", "2026-02-01"], dtype="datetime64[ns]")
+    assert [monitor.update([0, 0], [0, 0], ids=each).counted for each in (days, pd.Series(days), list(days))] == [
+        2,
+        0,
+        0,
+    ]
+
+
+@pytest.mark.parametrize("ids", [[1.0, float("nan")], [1, None], np.ma.array([1, 2], mask=[False, True]), [1, pd.NA]])
+def test_an_id_is_not_missing(ids):
+    with pytest.raises(ValueError, match="ids has no value in 1 of 2 rows, the first of them row 1"):
+        Monitor(plain(), watch=()).update([0, 0], [0, 0], ids=ids)
 
 
 @pytest.mark.parametrize(

@@ -156,6 +156,24 @@ def test_two_writers_do_not_meet(tmp_path):
     assert (tmp_path / "link.json").is_symlink()
 
 
+def test_a_state_has_one_name(tmp_path):
+    path, other = tmp_path / "monitor.json", tmp_path / "other.json"
+    with Monitor.open(path, plain()) as monitor:
+        monitor.update([0], [0])
+    os.link(path, other)
+    before = path.read_bytes()
+    for name in (path, other):
+        with pytest.raises(StateFileError, match="one of 2 hard links"), Monitor.open(name, plain()):
+            pass
+        with pytest.raises(StateFileError, match="one of 2 hard links"):
+            monitor.save(name)
+    assert path.read_bytes() == before
+    other.unlink()
+    other.symlink_to(path)
+    with Monitor.open(other, plain()) as monitor:
+        assert monitor.n == 1
+
+
 # Kills
 
 

@@ -191,6 +191,12 @@ def test_entities_must_be_named():
         Monitor(of_entities()).update([0], [0])
 
 
+def test_an_entity_counts_once_however_its_number_is_written():
+    monitor = Monitor(of_entities(), watch=())
+    found = [monitor.update([0, 1], [0, 1], groups=own).counted for own in ([7, 7], ["7.0", "07"], [7.0, 8.0])]
+    assert found == [2, 0, 1]
+
+
 def test_ids_come_before_entities():
     monitor = Monitor(of_entities(), watch=())
     counted = monitor.update([0, 0, 0], [0, 1, 1], groups=["a", "a", "b"], ids=[1, 1, 2])

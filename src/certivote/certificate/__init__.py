@@ -22,7 +22,7 @@ from certivote.certificate._parts import Candidate, Drift, PartRecord, Payment
 from certivote.certificate._promises import Fixed, PromiseRecord, Statement
 from certivote.certificate._provenance import Provenance, recorded_parameters
 from certivote.certificate._used_rows import used_rows
-from certivote.certificate._values import class_place, missing_places, names_of
+from certivote.certificate._values import class_place, missing_places, names_of, one_spelling
 from certivote.maths.tree_digest import Piece, is_tree, join_pieces, together
 
 __all__ = [
@@ -47,6 +47,7 @@ __all__ = [
     "names_of",
     "number_down",
     "number_up",
+    "one_spelling",
     "part_digest",
     "percent_down",
     "percent_up",

@@ -1,12 +1,17 @@
 """Labels and values of columns as text, and which class a label means, however it is written."""
 
+import re
 from collections.abc import Sequence
 from datetime import date
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
-__all__ = ["class_place", "missing_places", "names_of"]
+__all__ = ["class_place", "missing_places", "names_of", "one_spelling"]
+
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-][0-9]{1,4})?")
+"""An exponent has a sign, as programs write it: 12e5 is taken for a name, of digits and letters."""
 
 
 def missing_places(values: list[Any]) -> list[int]:
@@ -38,6 +43,26 @@ def _name(value: Any) -> str:
     if isinstance(value, date):  # datetimes and timestamps are dates too
         return value.isoformat()
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def one_spelling(text: str) -> str:
+    """What all spellings of a value have in common: blanks around it make no difference, nor how a number is written.
+
+    Examples
+    --------
+    >>> [one_spelling(text) for text in ("7", " 07", "7.0", "+7e+00", "1e+16", "0.70", "A07 ", "1e5")]
+    ['7', '7', '7', '7', '1e+16', '7e-1', 'A07', '1e5']
+    """
+    text = text.strip()
+    if not _NUMBER.fullmatch(text):
+        return text
+    sign, digits, power = Decimal(text).as_tuple()
+    assert isinstance(power, int)
+    kept = "".join(map(str, digits)).rstrip("0")
+    power += len(digits) - len(kept)
+    if not kept:
+        return "0"
+    return f"{'-' * sign}{kept}{f'e{power:+d}' * bool(power)}"
 
 
 def class_place(label: Any, classes: Sequence[str]) -> int | None:

@@ -8,9 +8,9 @@ from typing import Any
 from certivote.io._table_files import TableError, TableFile
 from certivote.voters.text_columns import as_number, coded
 
-__all__ = ["readable_columns", "with_points"]
+__all__ = ["COMMA", "readable_columns", "with_points"]
 
-_COMMA = re.compile(r"[+-]?(\d+,\d*|,\d+)([eE][+-]?\d+)?")
+COMMA = re.compile(r"[+-]?(\d+,\d*|,\d+)([eE][+-]?\d+)?")
 _POINT = re.compile(r"[+-]?(\d+\.\d*|\.\d+)([eE][+-]?\d+)?")
 _COMMA_THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?")
 _POINT_THOUSANDS = re.compile(r"[+-]?\d{1,3}(\.\d{3})+(,\d*)?")
@@ -33,7 +33,7 @@ def with_points(file: TableFile, column: str, texts: Sequence[str]) -> list[str]
                 f"{file}: column {column!r} holds {wrong!r}, but --decimal says that the comma is the decimal mark. "
                 "Remove points that separate thousands; or leave out --decimal, if no number has a comma."
             )
-        return [text.replace(",", ".") if _COMMA.fullmatch(text) else text for text in texts]
+        return [text.replace(",", ".") if COMMA.fullmatch(text) else text for text in texts]
     if file.decimal is None:
         doubtful = [text for text in texts if "," in text and _has_commas(text)]
         if doubtful and 2 * sum(_has_commas(text) or as_number(text) == as_number(text) for text in texts) >= len(
@@ -75,6 +75,6 @@ def _any_has(column: Any, marks: str) -> bool:
 
 
 def _has_commas(text: str) -> bool:
-    return any(kind.fullmatch(text) for kind in (_COMMA, _COMMA_THOUSANDS)) or bool(
+    return any(kind.fullmatch(text) for kind in (COMMA, _COMMA_THOUSANDS)) or bool(
         "," in text and _POINT_THOUSANDS.fullmatch(text)
     )

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from certivote.certificate import one_spelling
+from certivote.io._decimal_marks import COMMA
 from certivote.io._side_columns import SideColumn, group_names
 from certivote.io._table_files import TableError, TableFile
 from certivote.io._tables import check_columns, column_names, read_columns, stream_text
@@ -34,9 +36,9 @@ class OutcomeTable:
     truth, answers : array of str or None
         True classes and answers, as they are written; None where no such column was asked for.
     ids : array of str or None
-        What identifies each row, if a column says so.
+        What identifies each row, if a column says so; every number in one spelling.
     contents : list of bytes
-        What tells rows with other values from one another: a digest of all that is written in each.
+        What tells rows with other values from one another: a digest of all that is written in each, by values.
     groups : array of str or None
         What each row belongs to, as text.
     """
@@ -118,7 +120,7 @@ def read_outcomes(
         np.ones(n_rows, dtype=bool) if truth is None else read[truth].codes >= 0,
         None if truth is None else _texts(read[truth]),
         None if predicted is None else _texts(read[predicted]),
-        None if identity is None else _texts(read[identity]),
+        None if identity is None else _by_value(file, read[identity].texts)[read[identity].codes],
         contents,
         None if group is None else group_names(read[group]).to_numpy(),
     )
@@ -133,10 +135,22 @@ def _texts(column: SideColumn) -> NDArray[Any]:
     return np.array([*column.texts, None], dtype=object)[column.codes]
 
 
+def _by_value(file: TableFile, texts: Sequence[str]) -> NDArray[Any]:
+    """Texts, each number among them in one spelling."""
+    pointed = (text.replace(",", ".") if file.decimal == "," and COMMA.fullmatch(text) else text for text in texts)
+    return np.array([*map(one_spelling, pointed), None], dtype=object)
+
+
 def _contents(file: TableFile) -> Iterator[bytes]:
-    """A digest of what is written in each row, column by column, whatever their order."""
+    """A digest of the values in each row, column by column, whatever their order and however they are written."""
+    import pandas as pd
+
     for chunk in stream_text(file, _CHUNK):
-        columns = sorted((str(name).strip(), values.astype(str).tolist()) for name, values in chunk.items())
+        columns = []
+        for place in range(chunk.shape[1]):
+            codes, texts = pd.factorize(chunk.iloc[:, place].astype(str).to_numpy(dtype=object), use_na_sentinel=False)
+            columns.append((str(chunk.columns[place]).strip(), _by_value(file, texts)[codes].tolist()))
+        columns.sort()
         names = repr([name for name, _ in columns])
         for row in zip(*(values for _, values in columns), strict=True):
             yield hashlib.sha256(f"{names}{row!r}".encode("utf-8", "surrogatepass")).digest()[:16]

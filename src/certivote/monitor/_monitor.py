@@ -164,8 +164,8 @@ class Monitor(Reported):
         y_pred : array-like
             What the classifier had answered.
         ids : array-like, optional
-            What identifies each row, so that none is counted twice: the first counts, whatever later ones say. Without
-            ids every row counts.
+            What identifies each row, so that none is counted twice: the first counts, whatever later ones say. Numbers
+            are compared by value: 7, ``"7"``, ``"7.0"`` and ``"07"`` are one. Without ids every row counts.
         groups : array-like, optional
             For a certificate about entities, the one that each row belongs to.
         table : data frame, optional

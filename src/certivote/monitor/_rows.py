@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certivote.certificate import class_place, missing_places, names_of
+from certivote.certificate import class_place, missing_places, names_of, one_spelling
+from certivote.pipeline import plain_values
 from certivote.promises import margins
 
 __all__ = ["checked_alpha", "columns_of", "names", "places", "sureness", "time_text", "values_of"]
@@ -27,15 +28,7 @@ def values_of(given: Any, name: str, count: int | None = None, beside: str = "y_
     """One value for each row as Python has it, none missing."""
     if isinstance(given, str | bytes) or np.ndim(given) > 2:
         raise ValueError(f"{name} must have one value for each row; got {given!r:.80}.")
-    if isinstance(given, list | tuple) and all(np.ndim(value) == 0 for value in given):
-        values = [value.item() if isinstance(value, np.generic) else value for value in given]
-    else:
-        held = given if hasattr(given, "dtype") or hasattr(given, "columns") else np.asarray(given)
-        if len(held.shape) == 2 and held.shape[1] == 1:
-            held = held.iloc[:, 0] if hasattr(held, "iloc") else held[:, 0]
-        if len(held.shape) != 1:
-            raise ValueError(f"{name} must have one value for each row; got an array of shape {tuple(held.shape)}.")
-        values = list(held.tolist())
+    values = plain_values(given, name)
     if count is not None and len(values) != count:
         raise ValueError(f"{name} has {len(values):,} values, and {beside} has {count:,}: give one for each row.")
     missing = missing_places(values) if values else []
@@ -61,8 +54,12 @@ def places(values: list[Any], classes: Sequence[str]) -> NDArray[np.intp]:
 
 
 def names(given: Any, name: str, count: int, beside: str = "y_true") -> list[str]:
-    """What rows or entities are called."""
-    return names_of(values_of(given, name, count, beside))
+    """What rows or entities are called, the same in every spelling of a number: see :func:`one_spelling`."""
+    values = [
+        value.decode(errors="surrogateescape") if isinstance(value, bytes) else value
+        for value in values_of(given, name, count, beside)
+    ]
+    return list(map(one_spelling, names_of(values)))
 
 
 def sureness(given: Any, count: int, n_classes: int) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:

@@ -71,6 +71,7 @@ def write_state(path: str | os.PathLike[str], kind: str, content: dict[str, Any]
             f"The state would have {len(written):,} characters, and none with more than {_LARGEST:,} is read: too many "
             "ids have been counted. Begin a new state for what comes now."
         )
+    _refuse_hard_links(path)
     write_atomically(path, written.encode())
 
 
@@ -128,6 +129,7 @@ def _digest(content: dict[str, Any]) -> str:
 @contextmanager
 def locked(path: str | os.PathLike[str], wait: float) -> Iterator[None]:
     """Keep other writers of a state file out; the system lets them in when this process ends, however it ends."""
+    _refuse_hard_links(path)
     lock = FileLock(f"{os.path.realpath(path)}.lock")
     try:
         lock.acquire(timeout=wait)
@@ -139,6 +141,16 @@ def locked(path: str | os.PathLike[str], wait: float) -> Iterator[None]:
         yield
     finally:
         lock.release()
+
+
+def _refuse_hard_links(path: str | os.PathLike[str]) -> None:
+    """Each name of a file would have a lock of its own, and after the first change a content of its own."""
+    links = os.stat(path).st_nlink if os.path.exists(path) else 1
+    if links > 1 and os.path.isfile(path):
+        raise StateFileError(
+            f"{os.fspath(path)} is one of {links:,} hard links to a file; a state must have one name, or what is "
+            "counted by the one is not known by the other. Remove the others, or make symbolic links of them."
+        )
 
 
 # Values, each of which may be anything

@@ -26,6 +26,7 @@ from certivote.pipeline._reference import GRID, ColumnShares, Reference, on_grid
 from certivote.pipeline._run import run
 from certivote.pipeline._split import COMPARED_ROWS, PartRows, Split
 from certivote.pipeline._units import require_repeatable
+from certivote.pipeline._values import plain_values
 
 __all__ = [
     "COMPARED_ROWS",
@@ -62,6 +63,7 @@ __all__ = [
     "make_plan",
     "merge_counts",
     "on_grid",
+    "plain_values",
     "prepare",
     "prepare_elsewhere",
     "progress",
