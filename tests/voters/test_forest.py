@@ -53,3 +53,17 @@ def test_sparse_rows_with_missing_values_are_refused():
         with pytest.raises(ValueError, match="sparse and has missing values, which trees cannot use"):
             fitted.votes(sparse.csr_array(rows))
     assert fitted.votes(X).n_rows == len(X)
+
+
+def test_forests_that_split_by_categories_are_refused():
+    """Scikit-learn 1.10 grows them; read as thresholds, their nodes would send rows elsewhere."""
+
+    class Later(RandomForestClassifier):
+        def __init__(self, n_estimators=3, categorical_features=None):
+            super().__init__(n_estimators)
+            self.categorical_features = categorical_features
+
+    X, y = load_iris(return_X_y=True)
+    assert Forest(Later()).fit(X, y, np.arange(3), rng()).n_voters == 3
+    with pytest.raises(ValueError, match=r"got a forest with categorical_features=\[0\]. Leave it out"):
+        Forest(Later(categorical_features=[0])).fit(X, y, np.arange(3), rng())

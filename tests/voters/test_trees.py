@@ -9,6 +9,8 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
+from sklearn.tree import _classes
+from sklearn.tree._tree import Tree
 
 from certivote.voters import Forest, _trees
 from certivote.voters._trees import Trees
@@ -160,9 +162,39 @@ def test_a_copy_of_trees_that_have_voted_votes_the_same(way):
     assert np.array_equal(voted, one_by_one(again, X))
 
 
+def test_a_library_whose_trees_take_one_argument_more_is_used(monkeypatch):
+    """For each column one number more, as scikit-learn 1.10 wants how many categories there are."""
+
+    class Wider(Tree):
+        def __new__(cls, *arguments):
+            *known, categories = arguments
+            assert categories.shape == (known[0],)
+            made = super().__new__(cls, *known)
+            made.categories = categories
+            return made
+
+        def __reduce__(self):
+            _, arguments, state = super().__reduce__()
+            return Wider, (*arguments, self.categories), state
+
+    def grown(n_columns, *others):
+        return Wider(n_columns, *others, np.full(n_columns, -1, dtype=np.intp))
+
+    X, y = cancer()
+    forest = RandomForestClassifier(n_estimators=3, random_state=0).fit(X, y)
+    monkeypatch.setattr(_classes, "Tree", grown)
+    monkeypatch.setattr(_trees, "_library_tree", _trees._library_tree.__wrapped__)
+    monkeypatch.setattr(_trees, "_library_agrees", _trees._library_agrees.__wrapped__)
+    trees, rows = trees_of(forest), X.astype(np.float32)
+    assert np.array_equal(one_by_one(trees, rows), forest.apply(X) + trees.starts[:-1])
+    one_by_one(trees, rows)
+    assert [type(tree) for tree in trees._compiled.values()] == [Wider] * 3
+
+
 def test_a_library_that_cannot_take_the_trees_is_not_used(monkeypatch):
     monkeypatch.setattr(Trees, "_as_library_tree", lambda self, tree: 1 / 0)
-    assert not _trees._library_agrees.__wrapped__()
+    with pytest.warns(UserWarning, match=r"does not take certivote's trees \(ZeroDivisionError.*more slowly"):
+        assert not _trees._library_agrees.__wrapped__()
 
 
 def test_a_library_that_sends_rows_elsewhere_is_not_used(monkeypatch):
@@ -171,7 +203,8 @@ def test_a_library_that_sends_rows_elsewhere_is_not_used(monkeypatch):
             return np.zeros(len(X), dtype=np.intp)
 
     monkeypatch.setattr(Trees, "_as_library_tree", lambda self, tree: Other())
-    assert not _trees._library_agrees.__wrapped__()
+    with pytest.warns(UserWarning, match="it sends rows elsewhere"):
+        assert not _trees._library_agrees.__wrapped__()
 
 
 def test_rows_must_have_the_columns_that_trees_ask_for(way):

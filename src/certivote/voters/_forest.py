@@ -66,6 +66,12 @@ class Forest(VoterSet):
         forest = RandomForestClassifier() if self.estimator is None else self.estimator
         if not isinstance(forest, RandomForestClassifier | ExtraTreesClassifier):
             raise TypeError(f"Forest takes a RandomForestClassifier or an ExtraTreesClassifier; got {forest!r}.")
+        # A parameter of scikit-learn 1.10.
+        if (named := getattr(forest, "categorical_features", None)) is not None:
+            raise ValueError(
+                f"Forest takes trees that compare numbers; got a forest with categorical_features={named!r}. Leave it "
+                "out, and let Preprocessed(ColumnEncoder(), ...) turn categories into numbers."
+            )
         forest = clone(forest).set_params(n_jobs=cores(forest.n_jobs))
         if forest.random_state is None:
             forest.set_params(random_state=int(rng.integers(2**31)))

@@ -1,11 +1,13 @@
 """Decision trees as plain arrays: what a vote needs of them, whichever library grew them."""
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from typing import Any
 
 import numpy as np
+import sklearn
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.tree import DecisionTreeClassifier
@@ -268,17 +270,17 @@ class Trees:
         return {} if _library_agrees() else None
 
     def _as_library_tree(self, tree: int) -> Any:
-        kind, layout = _library_tree()
+        kind, arguments, state = _library_tree(self._width)
         first = int(self.starts[tree])
         feature, threshold, missing_left, right = (column[first : self.starts[tree + 1]] for column in self._by_node)
         inner = feature != _LEAF
-        nodes = np.zeros(len(inner), dtype=layout)
+        nodes = np.zeros(len(inner), dtype=state["nodes"].dtype)
         nodes["left_child"] = np.where(inner, np.arange(1, len(inner) + 1), _LEAF)
         nodes["right_child"] = np.where(inner, right - first, _LEAF)
         nodes["feature"], nodes["threshold"], nodes["missing_go_to_left"] = feature, threshold, missing_left
-        compiled = kind(self._width, np.ones(1, dtype=np.intp), 1)
-        state = {"max_depth": 0, "node_count": len(nodes), "nodes": nodes, "values": np.zeros((len(nodes), 1, 1))}
-        compiled.__setstate__(state)
+        values = np.zeros((len(nodes), *state["values"].shape[1:]))
+        compiled = kind(*arguments)
+        compiled.__setstate__({**state, "node_count": len(nodes), "nodes": nodes, "values": values})
         return compiled
 
     def __getstate__(self) -> dict[str, Any]:
@@ -317,16 +319,18 @@ def _rounded_down(numbers: NDArray[np.float64]) -> NDArray[np.float32]:
     return np.where(single > numbers, np.nextafter(single, np.float32(-np.inf)), single)
 
 
-@cache
-def _library_tree() -> tuple[Any, np.dtype[Any]]:
-    """The class of compiled trees in this scikit-learn, and how it lays out a node."""
-    grown = DecisionTreeClassifier().fit([[0.0], [1.0]], [0, 1]).tree_
-    return type(grown), grown.__getstate__()["nodes"].dtype
+@lru_cache
+def _library_tree(width: int) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
+    """The class of compiled trees in this scikit-learn, what it takes for so many columns, and the state of a tree."""
+    made: tuple[Any, tuple[Any, ...], dict[str, Any]] = (
+        DecisionTreeClassifier(random_state=0).fit(np.zeros((1, width), dtype=np.float32), [0]).tree_.__reduce__()
+    )
+    return made
 
 
 @cache
 def _library_agrees() -> bool:
-    """Whether trees that are handed to this scikit-learn send rows where the arrays say."""
+    """Whether trees that are handed to this scikit-learn send rows where the arrays say; if not, a warning says so."""
     sample = Trees(
         np.array([1, 0, -1, -1, 1, -1, -1], dtype=np.int32),
         np.array([0.5, 0.1, np.inf], dtype=np.float32),
@@ -335,7 +339,11 @@ def _library_agrees() -> bool:
     values = np.array([-1.0, np.float32(0.1), 0.1000001, 0.5, 0.500001, 3e38, np.nan], dtype=np.float32)
     rows = np.array([(first, second) for first in values for second in values], dtype=np.float32)
     try:
-        compiled = sample._as_library_tree(0)
-        return np.array_equal(compiled.apply(rows), sample._walk(0, rows))
-    except Exception:  # private to scikit-learn, so whatever a later one may say
-        return False
+        if np.array_equal(sample._as_library_tree(0).apply(rows), sample._walk(0, rows)):
+            return True
+        reason = "it sends rows elsewhere"
+    except Exception as error:  # private to scikit-learn, so whatever a later one may say
+        reason = f"{type(error).__name__}: {error!s:.200}"
+    told = f"This scikit-learn, {sklearn.__version__}, does not take certivote's trees ({reason}). They vote the same"
+    warnings.warn(f"{told} without it, but more slowly: look for a newer certivote.", UserWarning, stacklevel=2)
+    return False
