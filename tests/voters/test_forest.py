@@ -59,8 +59,8 @@ def test_forests_that_split_by_categories_are_refused():
     """Scikit-learn 1.10 grows them; read as thresholds, their nodes would send rows elsewhere."""
 
     class Later(RandomForestClassifier):
-        def __init__(self, n_estimators=3, categorical_features=None):
-            super().__init__(n_estimators)
+        def __init__(self, categorical_features=None, n_jobs=None, random_state=None):
+            super().__init__(3, n_jobs=n_jobs, random_state=random_state)
             self.categorical_features = categorical_features
 
     X, y = load_iris(return_X_y=True)
