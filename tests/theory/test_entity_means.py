@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from certivote.theory.bets import Betting, BettingHammer, by_entity
+from certivote.theory.bets import Betting, BettingHammer, OrderFreeBetting, OrderFreeHammer, by_entity
 from certivote.theory.entities import Entities, mean_loss
 from certivote.theory.families import CATEGORICAL, FAMILIES
 from certivote.theory.methods import METHODS
@@ -89,16 +89,27 @@ def test_only_theorems_that_count_errors_are_replaced():
     assert isinstance(METHODS["holdout"].by_entity().theorem, Betting)
 
 
-def test_bets_at_a_price_are_bets_at_a_smaller_level():
+def test_bets_that_need_no_order_replace_the_same_theorems():
+    replaced = {name for name, m in METHODS.items() if by_entity(m.theorem, in_order=False) is not m.theorem}
+    assert replaced == {name for name, m in METHODS.items() if by_entity(m.theorem) is not m.theorem}
+    statistics, setting = (0.2, *[0.0] * 30, *[1.0] * 10), Setting(0.05, 1.5, "exact")
+    other_order = (0.2, *[1.0] * 10, *[0.0] * 30)
+    for method in ("dis-b", "holdout"):
+        theorem = by_entity(METHODS[method].theorem, in_order=False)
+        assert theorem.bound(statistics, 0.5, 40, setting) == theorem.bound(other_order, 0.5, 40, setting)
+
+
+@pytest.mark.parametrize(("hammer", "plain"), [(BettingHammer, Betting), (OrderFreeHammer, OrderFreeBetting)])
+def test_bets_at_a_price_are_bets_at_a_smaller_level(hammer, plain):
     losses = tuple(np.random.default_rng(4).binomial(5, 0.1, 60) / 5)
     statistics, setting = (float(np.mean(losses)), *losses), Setting(0.05, 1.5, "exact")
-    free, paid, dear = (BettingHammer().bound(statistics, nats, 60, setting) for nats in (0.0, 1.0, 30.0))
+    free, paid, dear = (hammer().bound(statistics, nats, 60, setting) for nats in (0.0, 1.0, 30.0))
     assert np.mean(losses) < free < paid < dear <= 1.0
-    assert Betting().bound(statistics, 0.0, 60, setting) == free
+    assert plain().bound(statistics, 0.0, 60, setting) == free
     # What is paid for comes one by one: the steps of a picture end at the bound itself.
-    confidence = Betting().confidence(60, setting)
-    assert Betting().invert(statistics, 0.0, confidence, 60) == pytest.approx(free, abs=1e-12)
-    assert Betting().invert(statistics, 0.0, 0.0, 60) == statistics[0]
+    confidence = plain().confidence(60, setting)
+    assert plain().invert(statistics, 0.0, confidence, 60) == pytest.approx(free, abs=1e-12)
+    assert plain().invert(statistics, 0.0, 0.0, 60) == statistics[0]
 
 
 def test_the_loss_of_one_row_per_entity_is_its_error():

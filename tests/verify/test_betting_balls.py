@@ -5,16 +5,16 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from bets import exact_mean, log_wealths
+from bets import exact_mean, log_wealths, order_free_log_wealth
 from mpmath import mp, mpf
 
 pytest.importorskip("flint", reason="proofs need python-flint: install certivote[verify]")
 
 from flint import arb, ctx, fmpq
 
-from certivote.maths.betting import betting_upper
+from certivote.maths.betting import betting_upper, order_free_upper
 from certivote.verify._ball_maths import BITS
-from certivote.verify._betting import betting_limit_holds
+from certivote.verify._betting import betting_limit_holds, order_free_limit_holds
 
 LOG_LEVEL = math.log(0.05)
 
@@ -140,3 +140,48 @@ def test_losses_that_are_just_the_mean_so_far_are_no_obstacle():
     """Their deviation is a ball around 0, of which powers are not to be taken."""
     losses = [0.5, Fraction(1, 3), Fraction(4, 9), *[0.0] * 40]
     assert holds(losses, betting_upper([float(loss) for loss in losses], LOG_LEVEL, LOG_LEVEL))
+
+
+# Bets on all losses at once.
+
+
+def holds_in_any_order(losses, bound, log_level=LOG_LEVEL):
+    exact = [fmpq(loss.numerator, loss.denominator) if isinstance(loss, Fraction) else loss for loss in losses]
+    return order_free_limit_holds(exact, arb(log_level).exp(), arb(bound))
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("seed", range(6))
+def test_what_needs_no_order_is_proved_and_hardly_less_is(case, seed):
+    rng = np.random.default_rng(seed)
+    losses, log_level = CASES[case](rng), float(-np.exp(rng.uniform(-1.0, 4.0)))
+    limit = order_free_upper([float(loss) for loss in losses], log_level)
+    assert holds_in_any_order(losses, limit, log_level)
+    assert holds_in_any_order(losses[::-1], limit, log_level)
+    assert not holds_in_any_order(losses, limit * (1.0 - 1e-8), log_level)
+    mean = float(exact_mean(losses))
+    for bound in (0.5 * mean, mean, 0.5 * (mean + limit), limit - 1e-7, limit + 1e-7, 0.5 * (limit + 1.0)):
+        if 0.0 < bound < 1.0:
+            true = order_free_log_wealth(losses, bound) >= -mpf(log_level)
+            assert holds_in_any_order(losses, bound, log_level) == true
+
+
+def test_many_losses_at_once_leave_enough_digits():
+    losses = (np.random.default_rng(0).binomial(10, 0.1, 200_000) / 10).tolist()
+    limit = order_free_upper(losses, LOG_LEVEL)
+    assert holds_in_any_order(losses, limit)
+    assert not holds_in_any_order(losses, limit - 1e-9)
+
+
+@pytest.mark.parametrize("losses", [[], [-0.1, 0.5], [0.5, 1.1], [math.nan], [math.inf]])
+def test_nothing_is_proved_in_any_order_of_what_are_no_losses(losses):
+    assert not holds_in_any_order(losses, 0.9)
+    assert not holds_in_any_order(losses, 1.0)
+
+
+@pytest.mark.parametrize("bound", [math.nan, -0.1, 0.0, 0.2, -math.inf])
+def test_impossible_bounds_are_not_proved_in_any_order(bound):
+    assert not holds_in_any_order([0.0, 0.5], bound)
+    assert not holds_in_any_order([1.0, 1.0], 0.999)
+    assert holds_in_any_order([1.0, 1.0], 1.0)
+    assert not holds_in_any_order([0.0] * 100, 0.5, log_level=math.nan)

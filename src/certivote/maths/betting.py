@@ -19,12 +19,13 @@ two functions that do not decrease, neither does. The factors are positive, so t
 """
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["betting_upper"]
+__all__ = ["betting_upper", "order_free_upper"]
 
 Array = NDArray[np.float64]
 
@@ -36,6 +37,8 @@ _VARIANCE_GUESS = 0.25
 """What the variance is taken for before the first loss, with the weight of one loss."""
 _PLAYERS = ((0.875, 1.0), (0.125, 8.0))
 """Parts of the wealth at the start, and how many times ``ln(1/target)`` each is bet for."""
+_BOLDNESS = (8.0, 24.0, 96.0, math.inf)
+"""``a`` of the shares ``c = a / (a + sqrt(m))`` that are bet on all of ``m`` losses at once, each of an equal part."""
 _EPS = 2.0**-52
 
 
@@ -76,31 +79,80 @@ def betting_upper(losses: ArrayLike, log_level: float, log_target: float) -> flo
     >>> round(betting_upper([0.1] * 100, level, level), 3)
     0.128
     """
-    losses = np.asarray(losses, dtype=float)
-    if losses.ndim != 1 or len(losses) == 0 or not np.all((losses >= 0.0) & (losses <= 1.0)):
-        raise ValueError(
-            f"losses must be one or more numbers between 0 and 1, in one dimension; got an array of shape "
-            f"{losses.shape}{_range(losses)}."
-        )
-    if math.isnan(log_level):
-        raise ValueError("log_level must be a number, the logarithm of a probability; got NaN.")
+    losses = _checked(losses)
+    _check_level(log_level)
     if not -math.inf < log_target < 0.0:
         raise ValueError(f"log_target must be a negative number, the logarithm of a probability; got {log_target}.")
     stakes = _stakes(losses, log_target)
+    return _first_reached(lambda mean: -log_level - _log_wealth(losses, stakes, mean), losses, 1.0)
+
+
+def order_free_upper(losses: ArrayLike, log_level: float) -> float:
+    r"""As :func:`betting_upper`, by bets on all losses at once: the same limit whatever their order.
+
+    For independent losses in [0, 1] with mean :math:`\mu`, whatever their distribution, the limit is below
+    :math:`\mu` with probability at most the level. It is never below the mean of the given losses, and a smaller level
+    never gives a smaller limit.
+
+    Parameters
+    ----------
+    losses : array-like of shape (m,), in [0, 1]
+    log_level : float
+        Logarithm of the probability that the limit may fail.
+
+    Returns
+    -------
+    float
+        Never below the exact limit, also if losses are shares rounded to the nearest float, and above it by less than
+        1e-9 of the distance to the mean of the losses; 1 where no mean below it is rejected.
+
+    Examples
+    --------
+    A hundred patients with ten rows each, one of them wrong for every patient:
+
+    >>> import math
+    >>> round(order_free_upper([0.1] * 100, math.log(0.05)), 3)
+    0.132
+    """
+    losses = _checked(losses)
+    _check_level(log_level)
+    values, counts = np.unique(losses, return_counts=True)
+    # A share that was rounded down to a float is at most the next one.
+    right = 1.0 - np.where(values > 0.0, np.minimum(np.nextafter(values, 1.0), 1.0), 0.0)
+    root = math.sqrt(len(losses))
+    shares = np.array([a / (a + root) if a < math.inf else 1.0 for a in _BOLDNESS])
+    return _first_reached(
+        lambda mean: -log_level - _log_order_free(right, counts, shares, mean), losses, math.nextafter(1.0, 0.0)
+    )
+
+
+def _checked(losses: ArrayLike) -> Array:
+    found = np.asarray(losses, dtype=float)
+    if found.ndim != 1 or len(found) == 0 or not np.all((found >= 0.0) & (found <= 1.0)):
+        raise ValueError(
+            f"losses must be one or more numbers between 0 and 1, in one dimension; got an array of shape "
+            f"{found.shape}{_range(found)}."
+        )
+    return found
+
+
+def _check_level(log_level: float) -> None:
+    if math.isnan(log_level):
+        raise ValueError("log_level must be a number, the logarithm of a probability; got NaN.")
+
+
+def _first_reached(missing: Callable[[float], float], losses: Array, last: float) -> float:
+    """The first mean, from that of the losses up to the last, at which nothing is missing; from above, or else 1."""
     lowest = min(math.fsum(losses) / len(losses) * (1.0 + 4.0 * _EPS), 1.0)
-
-    def missing(mean: float) -> float:
-        return -log_level - _log_wealth(losses, stakes, mean)
-
-    if lowest >= 1.0 or missing(1.0) > 0.0:
+    if lowest >= last or missing(last) > 0.0:
         return 1.0
     if missing(lowest) <= 0.0:
         return lowest
-    root = float(scipy.optimize.brentq(missing, lowest, 1.0, xtol=1e-18, rtol=4.0 * _EPS, maxiter=500))
-    # The root is on either side; what is returned is a mean at which the wealth is reached for certain.
+    root = float(scipy.optimize.brentq(missing, lowest, last, xtol=1e-18, rtol=4.0 * _EPS, maxiter=500))
+    # The root is on either side; what is returned is a mean at which nothing is missing for certain.
     upper, step = root, _EPS * root
     while missing(upper) > 0.0:
-        upper = min(root + step, 1.0)
+        upper = min(root + step, last)
         step *= 2.0
     return upper
 
@@ -147,3 +199,14 @@ def _log_wealth(losses: Array, stakes: Array, mean: float) -> float:
     ]
     top = max(each)
     return top + math.log(math.fsum(math.exp(log - top) for log in each)) - 8.0 * _EPS * (1.0 + abs(top))
+
+
+def _log_order_free(right: Array, counts: NDArray[np.intp], shares: Array, mean: float) -> float:
+    """Logarithm of what bets on all losses at once have won, from below; each ``1 - loss`` occurs so many times."""
+    with np.errstate(divide="ignore"):  # all of the wealth, lost to a loss of 1
+        logs = np.log((1.0 - shares)[:, None] + shares[:, None] * (right / (1.0 - mean)))
+    # Sums of what is not negative: a factor errs by less than 3 _EPS of itself, a logarithm by 1 more and a product.
+    each = [math.fsum(own) - 4.0 * _EPS * (counts.sum() + float(np.abs(own).sum())) for own in counts * logs]
+    top = max(each)
+    won = top + math.log(math.fsum(math.exp(log - top) for log in each) / len(each))
+    return won - 8.0 * _EPS * (1.0 + abs(top))
