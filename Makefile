@@ -1,12 +1,15 @@
-# Set-up and checks. `make demo`, `make test` and `make test-lowest` need Python 3.11+ and nothing else.
+# Set-up and checks. `make demo`, `make test`, `make test-lowest` and `make test-pythons` need Python 3.11+ and nothing else.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 LOWEST := build/lowest
 # Two test processes on two cores: more threads in each would only wait for one another.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
+# Tests of what depends on other packages.
+DEPENDENT := tests/cli tests/dask tests/io tests/monitor tests/pipeline tests/present tests/verify tests/voters \
+	tests/test_common.py tests/test_estimator.py
 
-.PHONY: demo test test-all test-lowest compat browser lint format derived docs validity attacks proof-gap benchmarks tightness reproduce clean
+.PHONY: demo test test-all test-lowest test-pythons compat browser lint format derived docs validity attacks proof-gap benchmarks tightness reproduce clean
 
 $(VENV)/.core: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -42,8 +45,12 @@ $(LOWEST)/.installed: pyproject.toml tests/lowest.py
 
 # What depends on other packages, in an environment of its own with the lowest versions that pyproject.toml declares.
 test-lowest: $(LOWEST)/.installed
-	$(ONE_THREAD) $(LOWEST)/bin/python -m pytest -n 2 tests/cli tests/dask tests/io tests/monitor tests/pipeline tests/present \
-	tests/verify tests/voters tests/test_common.py tests/test_estimator.py
+	$(ONE_THREAD) $(LOWEST)/bin/python -m pytest -n 2 $(DEPENDENT)
+
+# The same tests with the newest packages on every Python from 3.11 on that this machine has, pyenv's included, each in an
+# environment of its own in build/pythons. PYTHONS chooses: versions, paths, or `another`, the newest besides $(PYTHON).
+test-pythons:
+	$(ONE_THREAD) $(PYTHON) tests/pythons.py $(PYTHONS) -- -n 2 $(DEPENDENT)
 
 # Models written with scikit-learn 1.6, 1.7, 1.8 and the newest, each opened with all of them and as on other processors:
 # benchmarks/results/compat.csv, and its table. The environments are made in build/compat.

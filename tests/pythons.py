@@ -16,8 +16,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 ENVIRONMENTS = ROOT / "build" / "pythons"
-OWN = "%d.%d" % sys.version_info[:2]
-ASKED = "import ensurepip, sys, venv; print('%d.%d' % sys.version_info[:2])"
+OWN = "{}.{}".format(*sys.version_info)
+ASKED = "import ensurepip, sys, venv; print('{}.{}'.format(*sys.version_info))"
 """Says the version, and fails where no environment could be made."""
 
 
@@ -33,9 +33,11 @@ def candidates(version: str) -> Iterator[str]:
     if version == OWN:
         yield sys.executable
     yield from filter(None, [shutil.which(f"python{version}")])
-    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
-    patches = [path for path in pyenv.glob(f"versions/{version}.*/bin/python") if path.parts[-3].count(".") == 2]
-    yield from map(str, sorted(patches, key=lambda path: [int(n) for n in re.findall(r"\d+", path.parts[-3])])[::-1])
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    patches = [patch for path in pyenv.glob(f"{version}.*") if (patch := path.suffix[1:]).isdecimal()]
+    yield from (
+        str(pyenv / f"{version}.{patch}" / "bin" / "python") for patch in sorted(patches, key=int, reverse=True)
+    )
 
 
 def version_of(python: str) -> str | None:

@@ -1,9 +1,12 @@
 """What the package says of itself, and the lowest versions that it is tested with."""
 
+import os
 import re
+import sys
 import tomllib
 
 import pytest
+import pythons
 from lowest import constraints
 
 PROJECT = """
@@ -52,3 +55,40 @@ def test_the_metadata_name_licence_authors_and_pythons(pyproject):
     assert project["requires-python"] == f">={pythons[0]}"
     assert "Operating System :: OS Independent" in project["classifiers"]
     assert any(text.startswith("Development Status :: ") for text in project["classifiers"])
+
+
+@pytest.fixture
+def machine(tmp_path, monkeypatch):
+    """One that has, besides this Python, 3.98 and 3.99 of pyenv, and a 3.97 that cannot make environments."""
+    versions = {"3.98.2": "3.98", "3.98.10": "3.98", "3.99.0": "3.99", "3.99.0rc1": "3.99", "3.97.1": None}
+    for folder, version in versions.items():
+        python = tmp_path / "versions" / folder / "bin" / "python"
+        python.parent.mkdir(parents=True)
+        python.write_text(f"#!/bin/sh\n{f'echo {version}' if version else 'exit 1'}\n", encoding="utf-8")
+        python.chmod(0o755)
+    monkeypatch.setenv("PYENV_ROOT", str(tmp_path))
+    monkeypatch.setattr(pythons.shutil, "which", lambda name: None)
+    return tmp_path / "versions"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="runs shell scripts")
+def test_other_pythons_are_found_and_chosen(machine, pyproject):
+    versions = ["3.99", "3.98", "3.97", "3.96", pythons.OWN]
+    newest = {
+        name: str(machine / folder / "bin" / "python") for name, folder in [("3.99", "3.99.0"), ("3.98", "3.98.10")]
+    }
+    assert pythons.chosen([], versions) == {**newest, pythons.OWN: sys.executable}
+    assert pythons.chosen(["another"], versions) == {"3.99": newest["3.99"]}
+    assert pythons.chosen(["3.98"], versions) == {"3.98": newest["3.98"]}
+    older = str(machine / "3.98.2" / "bin" / "python")
+    assert pythons.chosen([older, "3.99"], versions) == {"3.98": older, "3.99": newest["3.99"]}
+    for name in ("3.97", "no-such-python"):
+        with pytest.raises(SystemExit, match=rf"(There is no Python {name} here|{name} is no Python)"):
+            pythons.chosen([name], versions)
+    assert pythons.supported(pyproject) == ["3.13", "3.12", "3.11"]
+
+
+def test_without_another_python_it_is_said_and_nothing_fails(monkeypatch, capsys):
+    monkeypatch.setattr(pythons, "candidates", lambda version: iter(()))
+    pythons.main(["another", "--", "tests"])
+    assert f"no other Python here than {pythons.OWN}: NOTHING WAS TESTED" in capsys.readouterr().out
