@@ -37,7 +37,8 @@ def passing_as(clf, voters):
     own, ((_, text),) = clf.certificate_.provenance.parameters, recorded_parameters({"voters": voters})
     parameters = tuple((name, text if name == "voters" else value) for name, value in own)
     origin = dataclasses.replace(clf.certificate_.provenance, parameters=parameters)
-    clf.certificate_ = dataclasses.replace(clf.certificate_, provenance=origin)
+    silent = tuple(text for text in clf.certificate_.assumptions if "came fitted" not in text)
+    clf.certificate_ = dataclasses.replace(clf.certificate_, provenance=origin, assumptions=silent)
     return clf
 
 

@@ -35,6 +35,11 @@ from certivote.voters import FittedVoters, Preprocessed, VoterSet, resolve_voter
 
 __all__ = ["check_plan", "prepare", "provisos", "unseen_classes"]
 
+_FITTED = (
+    "No classifier or transformer that came fitted, alone or inside another one, and no function or object of the "
+    "user's own, has learned anything from these rows."
+)
+
 
 def prepare(
     plan: Plan,
@@ -263,6 +268,4 @@ def provisos(voters: VoterSet, split: Split | int) -> tuple[str, ...]:
         return (
             "The voters (classifiers, thresholds and ranges) were fixed without looking at the certification rows.",
         )
-    if voters.known_classes():
-        return ("The classifiers that came fitted were not fitted on any of these rows.",)
-    return ()
+    return (_FITTED,) if voters.learned_before() else ()

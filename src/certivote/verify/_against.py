@@ -37,9 +37,9 @@ def against_model(certificate: Certificate, parameters: dict[str, Any] | None, m
     same = [str(label) for label in model.classes_] == list(c.classes)
     yield Check("classes of the model", same, f"{len(model.classes_)}, {'as' if same else 'OTHER than'} recorded")
     yield from check_part_rows(c, parameters, model)
-    fitted = bool(model.voter_set_.known_classes()) and c.split != "none"
-    right = (FITTED in c.assumptions) == fitted
-    told = "some classifiers came fitted" if fitted else "the fit trained what needs training"
+    fitted = model.voter_set_.learned_before() if c.split != "none" else ()
+    right = (FITTED in c.assumptions) == bool(fitted)
+    told = f"fitted, or may know something: {', '.join(fitted):.200}" if fitted else "the fit taught them all they know"
     yield Check("voters that came fitted", right, f"{told}, and the assumptions {'' if right else 'do not '}say so")
     if c.made_in_schema >= 5:
         yield from check_model_origin(c, model)

@@ -31,6 +31,9 @@ class AuditedVoterSet(Protocol):
     def known_classes(self) -> list[Any]:
         """Classes of classifiers that came fitted; empty if none did."""
 
+    def learned_before(self) -> tuple[str, ...]:
+        """Names of what came fitted, or may know something that no fit has taught it; empty if nothing did."""
+
     def doubt(self, X: Any) -> str:
         """Why the voters seem to know these rows; empty if nothing speaks for it."""
 

@@ -152,7 +152,7 @@ def _seen(c: Certificate, parameters: dict[str, Any] | None, given: Evidence, un
     return Seen(
         level=level,
         all_voters=not fitted or len(model.kept_voters_) >= c.deployed_part.n_voters,
-        came_fitted=fitted and bool(model.voter_set_.known_classes()),
+        came_fitted=fitted and bool(model.voter_set_.learned_before()),
         file=given.source_digest is not None and bool(c.provenance.source_digest),
         target=level >= Level.DATA and _name(given.y) is not None and bool(c.provenance.target),
         units=level >= Level.DATA and not _lacks(c, given),

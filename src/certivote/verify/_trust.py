@@ -38,7 +38,7 @@ class Seen:
     all_voters : bool
         Whether all voters that were certified are in the model: not in a slim one.
     came_fitted : bool
-        Whether some voters were fitted elsewhere.
+        Whether some voters were fitted elsewhere, or may know something from elsewhere.
     file, target : bool
         Whether the digest of the file, and the name of the labels, were compared.
     units, named : bool

@@ -63,8 +63,11 @@ _TRIED_BEFORE_5 = (
 )
 """The third of them in earlier schemas."""
 _FIXED = "The voters (classifiers, thresholds and ranges) were fixed without looking at the certification rows."
-FITTED = "The classifiers that came fitted were not fitted on any of these rows."
-"""What must be said of voters that the fit has not trained."""
+FITTED = (
+    "No classifier or transformer that came fitted, alone or inside another one, and no function or object of the "
+    "user's own, has learned anything from these rows."
+)
+"""What must be said of voters that know something which the fit has not taught them, or may."""
 _ONE_ROW_EACH = (
     "Every certified entity has one row, so groups change nothing but the test: without them, errors would be "
     "counted by the binomial tail, which is a little tighter."

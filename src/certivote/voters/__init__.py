@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from certivote.voters._forest import Forest
     from certivote.voters._mixed import Mixed
     from certivote.voters._preprocessed import Preprocessed
+    from certivote.voters._reach import reachable
     from certivote.voters._stored import EARLIER, KINDS, RECIPES
     from certivote.voters._stumps import Stumps
     from certivote.voters._xgboost import BOOSTER_ROUNDS, booster_parameters, with_booster
@@ -35,6 +36,7 @@ else:
             "_forest": ["Forest"],
             "_mixed": ["Mixed"],
             "_preprocessed": ["Preprocessed"],
+            "_reach": ["reachable"],
             "_stored": ["EARLIER", "KINDS", "RECIPES"],
             "_stumps": ["Stumps"],
             "_xgboost": ["BOOSTER_ROUNDS", "booster_parameters", "with_booster"],
@@ -61,6 +63,7 @@ __all__ = [
     "booster_parameters",
     "fit_sample",
     "grow_apart",
+    "reachable",
     "resolve_voters",
     "with_booster",
     "with_grown",

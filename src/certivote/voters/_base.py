@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from certivote.voters._reach import learned_in
 from certivote.votes import Votes
 
 __all__ = ["NOT_STORED", "FittedVoters", "OutOfSampleVotes", "VoterSet", "out_of_sample_by_voting"]
@@ -159,6 +160,23 @@ class VoterSet(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
     def known_classes(self) -> list[Any]:
         """Classes that the voters may vote for, whatever they are trained on."""
         return []
+
+    def learned_before(self) -> tuple[str, ...]:
+        """Names of what these voters were given that has learned something already, or may have; empty if nothing has.
+
+        Fitted classifiers and transformers, however deep inside of others; functions and objects that are not those of
+        well-known libraries, since nothing can tell what they know of which rows.
+
+        Examples
+        --------
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> from certivote.voters import Classifiers
+        >>> Classifiers([LogisticRegression()]).learned_before()
+        ()
+        >>> Classifiers([LogisticRegression().fit([[0.0], [1.0]], [0, 1])]).learned_before()
+        ('LogisticRegression',)
+        """
+        return learned_in(self)
 
     def doubt(self, X: Any) -> str:
         """What in the certification rows speaks against the claim that the voters were fixed without them.

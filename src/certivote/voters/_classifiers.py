@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GroupKFold, KFold
 from sklearn.utils import _safe_indexing, get_tags
@@ -22,8 +22,9 @@ __all__ = ["Classifiers", "FittedClassifiers", "seeded"]
 class Classifiers(VoterSet):
     """A list of classifiers, one vote each.
 
-    Those that are fitted already vote as they are: they must not have seen the certification rows, which nothing can
-    check. The others are cloned, and the clones are fitted on the training rows.
+    Those that are fitted already vote as they are, and so do fitted ones that others are made of, such as a
+    ``FrozenEstimator``: they must not have seen the certification rows, which nothing can check. The others are cloned,
+    and the clones are fitted on the training rows.
 
     Parameters
     ----------
@@ -80,7 +81,9 @@ class Classifiers(VoterSet):
         if not self.classifiers:
             raise ValueError("voters is an empty list; give at least one classifier.")
         for classifier in self.classifiers:
-            if not hasattr(classifier, "predict") or isinstance(classifier, type):
+            # Some, such as StackingClassifier, have predict only when they are fitted.
+            able = hasattr(classifier, "predict") or (hasattr(classifier, "get_params") and is_classifier(classifier))
+            if isinstance(classifier, type) or not able:
                 raise TypeError(f"Every voter must be a classifier with a predict method; got {classifier!r}.")
 
     def fit(
@@ -163,7 +166,9 @@ def seeded(classifier: Any, rng: np.random.Generator) -> Any:
         for name, value in sorted(copy.get_params(deep=True).items())
         if (name == "random_state" or name.endswith("__random_state")) and value is None
     }
-    return copy.set_params(**seeds)
+    if seeds:  # what is frozen has none to set
+        copy.set_params(**seeds)
+    return copy
 
 
 def _fitted(classifier: Any, X: Any, y: NDArray[Any], entities: NDArray[np.intp] | None) -> Any:

@@ -26,7 +26,8 @@ class Preprocessed(VoterSet):
     ----------
     transformer : scikit-learn transformer
         Unfitted: a ``ColumnTransformer``, a pipeline, or :class:`ColumnEncoder`, which reads columns of any kind. A
-        copy of it is fitted. Data frames reach it as they are.
+        copy of it is fitted. Data frames reach it as they are. A ``FrozenEstimator`` keeps what it has learned, which
+        must not have been from certification rows; nothing can check that.
     voters : name in VOTERS, voter set or list of classifiers, default="forest"
         Who votes on what comes out of it.
 
@@ -91,7 +92,7 @@ class Preprocessed(VoterSet):
         # Before the voters' own seeds, and none where the transformer takes none: the voters are then those that plain
         # rows would get.
         transformer = seeded(self.transformer, rng)
-        rows = _checked(inner, transformer.fit_transform(X, y))
+        rows = _checked(inner, _fit_transform(transformer, X, y))
         # Families that have nothing to do with groups need not know the word.
         grouped = {} if entities is None else {"entities": entities}
         return FittedPreprocessed(transformer, inner, inner.fit(rows, y, classes, rng, **grouped), rows.shape[1])
@@ -133,6 +134,18 @@ class FittedPreprocessed:
         if rows.shape[1] != self.width:
             raise ValueError(f"The transformer gives {rows.shape[1]} columns; the voters were trained on {self.width}.")
         return rows
+
+
+def _fit_transform(transformer: Any, X: Any, y: NDArray[Any]) -> Any:
+    if not hasattr(transformer, "transform") and not hasattr(transformer, "fit_transform"):
+        raise TypeError(
+            "transformer must have a transform method, as StandardScaler() or a pipeline without a classifier has; "
+            f"got {transformer!r:.200}. To vote on what a fitted classifier says of each row, give "
+            "FunctionTransformer(classifier.predict_proba)."
+        )
+    if hasattr(transformer, "fit_transform"):
+        return transformer.fit_transform(X, y)
+    return transformer.fit(X, y).transform(X)
 
 
 def _checked(family: VoterSet, rows: Any) -> Any:

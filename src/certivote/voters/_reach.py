@@ -1,0 +1,128 @@
+"""What an object can reach: the objects that it holds, and which of them hold, or may hold, something learned."""
+
+import gc
+import inspect
+import sys
+from collections.abc import Iterator, Mapping
+from functools import partial
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
+
+__all__ = ["learned_in", "reachable"]
+
+_LIBRARIES = sys.stdlib_module_names | {"certivote", "numpy", "pandas", "polars", "pyarrow", "scipy", "sklearn"}
+"""Their functions have learned nothing, and an object of theirs holds what its attributes hold."""
+_BOOSTERS = {"catboost", "imblearn", "lightgbm", "xgboost"}
+"""Of these, so do estimators that are not fitted."""
+_COMPILED = {"cython_function_or_method", "fused_cython_function"}
+_VALUES = (bool, int, float, complex, str, bytes, type(None), ModuleType, np.generic, np.random.Generator)
+
+
+def reachable(item: Any) -> Iterator[Any]:
+    """An object and all that it holds, each once.
+
+    Followed are parameters and attributes of objects, the contents of lists, dictionaries and arrays of objects, the
+    object of a bound method, the function and the arguments of a partial one, and whatever a function takes from
+    around it: variables of enclosing functions, globals that it names, and defaults.
+
+    Examples
+    --------
+    >>> from functools import partial
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import FunctionTransformer
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> tree = DecisionTreeClassifier().fit([[0.0], [1.0]], [0, 1])
+    >>> any(each is tree for each in reachable(make_pipeline(FunctionTransformer(partial(tree.apply)))))
+    True
+    """
+    stack, seen = [item], dict[int, Any]()
+    while stack:
+        own = stack.pop()
+        if id(own) not in seen:
+            seen[id(own)] = own  # kept, so that no other object gets its place in memory
+            yield own
+            stack.extend(_held_by(own))
+
+
+def _held_by(item: Any) -> Iterator[Any]:
+    if isinstance(item, _VALUES) or type(item).__module__.startswith("scipy.stats."):
+        return
+    if isinstance(item, Mapping):
+        yield from item.keys()
+        yield from item.values()
+    elif isinstance(item, list | tuple | set | frozenset):
+        yield from item
+    elif isinstance(item, np.ndarray):
+        yield from item.ravel().tolist() if item.dtype == object else ()
+    elif isinstance(item, FunctionType):
+        around = inspect.getclosurevars(item)
+        yield from (around.nonlocals, item.__defaults__, item.__kwdefaults__)
+        if _package(item) not in _LIBRARIES:
+            yield around.globals
+    elif isinstance(item, MethodType | BuiltinFunctionType):
+        yield item.__self__
+        yield getattr(item, "__func__", None)
+    elif isinstance(item, partial):
+        yield from (item.func, item.args, item.keywords)
+    elif not isinstance(item, type):
+        # Attributes, slots, and what compiled objects hold.
+        yield from (each for each in gc.get_referents(item) if each is not type(item))
+        if callable(getattr(item, "get_params", None)):
+            yield item.get_params(deep=False)
+
+
+def learned_in(item: Any) -> tuple[str, ...]:
+    """Short names of what has learned something, or may have, among all that an object can reach; each once, in order.
+
+    Whatever is fitted has. Functions and objects from elsewhere than the libraries that are known may have, since
+    nothing can tell what they know. Plain values, unfitted estimators and functions of those libraries have not.
+
+    Examples
+    --------
+    >>> from sklearn.ensemble import VotingClassifier
+    >>> from sklearn.frozen import FrozenEstimator
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> tree = DecisionTreeClassifier()
+    >>> learned_in(VotingClassifier([("tree", tree)]))
+    ()
+    >>> learned_in(VotingClassifier([("tree", FrozenEstimator(tree.fit([[0.0], [1.0]], [0, 1])))]))
+    ('DecisionTreeClassifier', 'FrozenEstimator')
+    """
+    return tuple(sorted({_name(each) for each in reachable(item) if _may_know(each)}))
+
+
+def _may_know(item: Any) -> bool:
+    if isinstance(item, (*_VALUES, BuiltinFunctionType, MethodType)):
+        return False  # of a method, its object and its function are asked
+    if isinstance(item, FunctionType | type) or type(item).__name__ in _COMPILED:
+        return _package(item) not in _LIBRARIES
+    if _package(type(item)) in _LIBRARIES:
+        return _is_fitted(item)
+    return _package(type(item)) not in _BOOSTERS or not callable(getattr(item, "get_params", None)) or _is_fitted(item)
+
+
+def _is_fitted(item: Any) -> bool:
+    """Whether an estimator is; others, and those that learn nothing, never are."""
+    if not callable(getattr(item, "fit", None)) or not callable(getattr(item, "get_params", None)):
+        return False
+    try:
+        check_is_fitted(item)
+        return bool(get_tags(item).requires_fit)
+    except NotFittedError:
+        return any(name.endswith("_") and not name.startswith("_") for name in vars(item))
+    except Exception:  # whatever an object's own code may say
+        return True
+
+
+def _package(item: Any) -> str:
+    return str(getattr(item, "__module__", None)).partition(".")[0]
+
+
+def _name(item: Any) -> str:
+    own = item if isinstance(item, FunctionType | type) else type(item)
+    return str(getattr(own, "__qualname__", own)).removeprefix("<locals>.")
