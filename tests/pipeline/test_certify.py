@@ -1,5 +1,6 @@
 """Certificates of models that are fitted already, or of their answers."""
 
+import dataclasses
 import math
 
 import numpy as np
@@ -309,6 +310,7 @@ def test_the_chosen_one_answers():
     certificate = certify(TREES, X[NEW], Y[NEW])
     answers = [tree.predict(X[NEW]) for tree in TREES]
     assert (certificate.combine(answers) != Y[NEW]).sum() == certificate.deployed_part.errors
+    assert [one.weight for one in certificate.candidates] == [float(one.chosen) for one in certificate.candidates]
     with pytest.raises(ValueError, match="predictions must hold the answers of 3 models"):
         certificate.combine(answers[:2])
 
@@ -327,6 +329,20 @@ def several(n=3000, share=0.2, seed=0):
     return truth, {f"model {k}": np.where(rng.random(n) < share, 1 - truth, truth) for k in range(5)}
 
 
+def test_the_vote_has_the_weights_that_are_recorded():
+    """Where they were counted, the exponential of a logarithm may have been another in the last place."""
+    certificate = certify_predictions(*several())
+    unit = 2.0**-52
+    weights = (0.5 + unit, 0.25, 0.125, 0.0625, 0.0625 - unit)
+    part = dataclasses.replace(certificate.parts[0], log_weights=tuple(np.log([0.5, 0.25, 0.125, 0.0625, 0.0625])))
+    named = zip(certificate.candidates, weights, strict=True)
+    other = dataclasses.replace(
+        certificate, parts=(part,), candidates=tuple(dataclasses.replace(one, weight=own) for one, own in named)
+    )
+    assert other.combine([[1], [0], [0], [0], [0]]).tolist() == [1]
+    assert Certificate.from_json(other.to_json()).combine([[1], [0], [0], [0], [0]]).tolist() == [1]
+
+
 def test_a_vote_of_them_is_a_candidate():
     truth, answers = several()
     certificate = certify_predictions(truth, answers)
@@ -340,6 +356,10 @@ def test_a_vote_of_them_is_a_candidate():
         answer.astype(kind) for answer, kind in zip(answers.values(), (float, int, bool, int, float), strict=True)
     ]
     assert (certificate.combine(others) == combined).all()
+    weights = np.array([candidate.weight for candidate in certificate.candidates])
+    masses = np.array([(np.array(list(answers.values())) == label).T @ weights for label in (0, 1)])
+    assert weights.sum() == 1.0
+    assert (combined == masses.argmax(axis=0)).all()
     with pytest.raises(ValueError, match="the label '7', which is none of 0, 1"):
         certificate.combine([[7], *[[1]] * 4])
 

@@ -195,15 +195,29 @@ def with_part(certificate, **changes):
 
 
 def test_a_chosen_candidate_that_is_not_the_smallest_is_caught():
-    certificate = several()
+    certificate, caught = several(), {"chosen candidate", "weights of the candidates"}
     worst = max(certificate.candidates, key=lambda candidate: candidate.bound)
     chosen = [dataclasses.replace(one, chosen=one.name == worst.name) for one in certificate.candidates]
     forged = dataclasses.replace(certificate, candidates=tuple(chosen))
-    assert failures(verify(forged)) == {"chosen candidate"}
+    assert failures(verify(forged)) == caught
     both = [dataclasses.replace(one, chosen=True) for one in certificate.candidates]
-    assert failures(verify(dataclasses.replace(certificate, candidates=tuple(both)))) == {"chosen candidate"}
+    assert failures(verify(dataclasses.replace(certificate, candidates=tuple(both)))) == caught
     none = [dataclasses.replace(one, chosen=False) for one in certificate.candidates]
-    assert failures(verify(dataclasses.replace(certificate, candidates=tuple(none)))) == {"chosen candidate"}
+    assert failures(verify(dataclasses.replace(certificate, candidates=tuple(none)))) == caught
+
+
+def test_weights_that_are_not_those_of_the_vote_are_caught():
+    truth = np.random.default_rng(0).integers(0, 2, 2000)
+    said = {str(k): np.where(np.random.default_rng(k + 1).random(2000) < 0.2, 1 - truth, truth) for k in range(5)}
+    for certificate in (several(), certify_predictions(truth, said)):
+        heavier = dataclasses.replace(certificate.candidates[0], weight=certificate.candidates[0].weight + 2.0**-40)
+        forged = dataclasses.replace(certificate, candidates=(heavier, *certificate.candidates[1:]))
+        assert failures(verify(forged)) == {"weights of the candidates"}
+    turned = [one.weight for one in certificate.candidates][::-1]
+    forged = [dataclasses.replace(one, weight=own) for one, own in zip(certificate.candidates, turned, strict=True)]
+    forged = dataclasses.replace(certificate, candidates=tuple(forged))
+    assert failures(verify(certificate, y=truth, predictions=said)) == set()
+    assert "weights of the candidates" in failures(verify(forged))
 
 
 def test_a_delta_that_is_not_divided_is_caught():

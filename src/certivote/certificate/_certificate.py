@@ -18,7 +18,7 @@ from certivote.certificate._values import class_place
 from certivote.certificate._views import Views
 from certivote.maths.shift import shifted_bound
 from certivote.theory.predictors import PREDICTORS
-from certivote.votes import build_votes, fixed_point, plurality
+from certivote.votes import build_votes, plurality
 
 __all__ = ["Certificate"]
 
@@ -236,7 +236,7 @@ class Certificate(Views):
         columns = [each.tolist() for each in answers]
         codes = np.array([[self._place(value) for value in column] for column in columns]).T
         masses = build_votes(codes=codes, n_classes=len(self.classes)).masses(
-            fixed_point(np.asarray(self.deployed_part.log_weights))
+            np.array([candidate.weight for candidate in self.candidates])
         )
         first = (codes == plurality(masses)[:, None]).argmax(axis=1)
         return np.array([columns[place][row] for row, place in enumerate(first.tolist())])

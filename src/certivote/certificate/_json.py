@@ -30,7 +30,7 @@ _RANGES: dict[str, tuple[float, float]] = {
     "delta": _PROBABILITY,
     "risk_delta": (0.0, 1.0),
     "prior_weight": (_POSITIVE, 1.0),
-    **dict.fromkeys(("risks", "losses", "holdout_losses", "majority_losses", "p_value"), (0.0, 1.0)),
+    **dict.fromkeys(("risks", "losses", "holdout_losses", "majority_losses", "p_value", "weight"), (0.0, 1.0)),
     "average_weights": (0.0, 1.0),
     "bound": (0.0, _LARGEST_BOUND),
     "average_bound": (0.0, _LARGEST_BOUND),

@@ -57,6 +57,9 @@ class Candidate:
         Upper bound on its error, at delta divided by the number of candidates, one of which is the vote of them.
     chosen : bool
         Whether the certificate is about this one; if it is about none, it is about the vote.
+    weight : float
+        Its weight in what the certificate is about, a multiple of ``2**-52``: in the vote as it was counted, or 1 of
+        the chosen one and 0 of the others.
     """
 
     name: str
@@ -64,6 +67,7 @@ class Candidate:
     losses: tuple[float, ...] = field(repr=False)
     bound: float
     chosen: bool
+    weight: float
 
 
 @dataclass(frozen=True)

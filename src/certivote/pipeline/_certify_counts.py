@@ -144,7 +144,9 @@ def certify_counts(
         digests=(join_pieces(part.piece for part in parts), ""),
         counted=CountedRows(table[labels, codes], _votes_digest(parts, classes)),
     )
-    return certified(alone(for_models(plan, [name], answers_only=True)), codes[:, None], given, Sight(is_given=True))
+    return certified(
+        alone(for_models(plan, [name], answers_only=True)), codes[:, None], given, Sight(is_given=True)
+    ).certificate
 
 
 def _votes_digest(parts: Sequence[CountedPart], classes: list[Any]) -> str:

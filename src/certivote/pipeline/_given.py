@@ -243,18 +243,17 @@ def _certificate(
     sights = [rows.sight(probable, classes, alone=True) for probable in sure or [None] * len(answers)]
     check_promises(plan.promises, np.array(list(map(str, classes))), sights[0].columns)
     check_sight(plan.promises, sights, list(answers))
-    each = [certified(alone(plan), codes[:, [j]], given, sight) for j, sight in enumerate(sights)]
+    each = [certified(alone(plan), codes[:, [j]], given, sight).certificate for j, sight in enumerate(sights)]
     best = min(range(len(each)), key=lambda j: each[j].bound)
-    chosen: int | None = best
-    certificate = each[best]
+    certificate, weights = each[best], np.eye(len(each))[best]
     if len(each) == 1:
         return certificate
     vote = certified(plan, codes, given, rows.sight(None, classes, alone=False))
-    if vote.bound < certificate.bound:
-        certificate, chosen = vote, None
+    if vote.certificate.bound < certificate.bound:
+        certificate, weights = vote.certificate, vote.deployed.vote.weights
     candidates = [
-        Candidate(name, own.deployed_part.errors or 0, own.deployed_part.losses, own.bound, j == chosen)
-        for j, (name, own) in enumerate(zip(answers, each, strict=True))
+        Candidate(name, own.deployed_part.errors or 0, own.deployed_part.losses, own.bound, own is certificate, weight)
+        for name, own, weight in zip(answers, each, weights.tolist(), strict=True)
     ]
     return dataclasses.replace(certificate, candidates=tuple(candidates))
 

@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import validate_parameter_constraints
 
-from certivote.certificate import Certificate
 from certivote.pipeline._assumptions import assumptions
-from certivote.pipeline._certify import certify_votes
+from certivote.pipeline._certify import Outcome, certify_votes
 from certivote.pipeline._hyper_priors import HyperPrior, given_hyper_priors, hyper_prior_words
 from certivote.pipeline._majority import class_counts
 from certivote.pipeline._plan import PARAMETER_CONSTRAINTS, Plan, make_plan
@@ -94,12 +93,13 @@ def alone(plan: Plan) -> Plan:
     return replace(plan, method=GIVEN_MODEL, family=GIVEN_MODEL.family)
 
 
-def certified(plan: Plan, codes: Codes, rows: GivenRows, sight: Sight) -> Certificate:
-    """The certificate of one model, or of a vote of several, whose answers are columns of ``codes``."""
-    found = certify_votes(plan, _prepared(plan, codes, rows, sight)).certificate
+def certified(plan: Plan, codes: Codes, rows: GivenRows, sight: Sight) -> Outcome:
+    """What is certified of one model, or of a vote of several, whose answers are columns of ``codes``."""
+    outcome = certify_votes(plan, _prepared(plan, codes, rows, sight))
+    found = outcome.certificate
     parts = tuple(replace(part, training_rows=rows.training_rows) for part in found.parts)
     told = assumptions(rows.units, plan.method.predictor, given=True, promises=len(plan.promises) > 1)
-    return replace(found, parts=parts, assumptions=told)
+    return replace(outcome, certificate=replace(found, parts=parts, assumptions=told))
 
 
 def _prepared(plan: Plan, codes: Codes, rows: GivenRows, sight: Sight) -> Prepared:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 from flint import ctx
 
 from certivote.certificate import Certificate
@@ -10,6 +11,7 @@ from certivote.verify._ball_maths import BITS
 from certivote.verify._check import Check
 from certivote.verify._fixed import is_fixed_bound
 from certivote.verify._methods import DRAWN, GIVEN, is_given, method_of, n_candidates
+from certivote.verify._weights import is_certified_vote
 
 __all__ = ["check_candidates"]
 
@@ -47,3 +49,9 @@ def check_candidates(c: Certificate, parameters: dict[str, Any] | None) -> Itera
         right = predictor == DRAWN and c.bound < smallest and part.n_voters == len(c.candidates)
         told = f"the vote of all, with {c.bound!r}; the smallest of one model is {smallest!r}"
     yield Check("chosen candidate", right, told)
+    weights = np.array([candidate.weight for candidate in c.candidates])
+    if chosen:
+        right = weights.tolist() == [float(candidate.chosen) for candidate in c.candidates]
+    else:
+        right = predictor == DRAWN and is_certified_vote(c, part, weights)
+    yield Check("weights of the candidates", right, f"{'those' if right else 'OTHER than those'} of what is certified")

@@ -290,9 +290,6 @@ def _certified(c: Certificate, answers: Answers) -> Labels:
 
 def _weights(c: Certificate) -> Array:
     """Those of the vote, in fixed point as they are deployed."""
-    part = c.deployed_part
     if method_of(c).predictor == GIVEN:
-        return np.array(part.alpha)
-    units = np.floor(np.exp(np.array(part.log_weights)) * 2.0**52)
-    units[np.argmax(units)] += 2.0**52 - units.sum()
-    return np.asarray(units * 2.0**-52)
+        return np.array(c.deployed_part.alpha)
+    return np.array([candidate.weight for candidate in c.candidates])
