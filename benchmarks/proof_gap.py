@@ -135,7 +135,6 @@ def random_certificate(rng: np.random.Generator) -> Certificate:
         division="shuffled",
         candidates=(),
         provenance=Provenance(),
-        made_in_schema=SCHEMA_VERSION,
     )
 
 

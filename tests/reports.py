@@ -12,7 +12,7 @@ import pandas as pd
 from fits import CERTIFIED, cancer, fitted, forest, iris_fit, noise
 from sklearn.base import BaseEstimator
 
-from certivote import Certificate, CertifiedVoteClassifier, certify, certify_predictions
+from certivote import CertifiedVoteClassifier, certify, certify_predictions
 from certivote.present import certificate_card, certificate_text
 from certivote.promises import Abstention, Costs, Precision, PredictionSets, Sensitivity, Subgroups
 from certivote.voters import Stumps
@@ -177,9 +177,6 @@ KINDS = {
     "simulated": lambda: iris_fit("smv-exact").certificate_,
     "auto": lambda: CertifiedVoteClassifier(voters="forest", random_state=0).fit(*cancer()).certificate_,
     "vacuous": _vacuous,
-    "version 1": lambda: Certificate.from_json(
-        (Path(__file__).parent / "certificate" / "certificate_version_1.json").read_text(encoding="utf-8")
-    ),
     "entities": lambda: grouped_fit().certificate_,
     "entities by kl": lambda: grouped_fit("dis-r").certificate_,
     "entities, mean vote": lambda: grouped_fit("fo").certificate_,

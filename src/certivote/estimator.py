@@ -240,14 +240,14 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, BaseE
         return make_plan(**parameters)
 
     def _deploy(self, plan: Plan, outcome: Outcome) -> "CertifiedVoteClassifier":
-        part = outcome.deployed
+        part, vote = outcome.deployed, outcome.deployed.vote
         self.classes_, self.certificate_ = outcome.classes, outcome.certificate
-        self.voter_set_, self.voters_, self.part_ = plan.voters, part.voters, part.rows
-        self.weights_ = part.vote.weights
-        self.hyper_posterior_ = part.vote.parameters if plan.method.predictor.is_random else None
+        self.voter_set_, self.voters_, self.part_, self.weights_ = plan.voters, part.voters, part.rows, vote.weights
+        self.hyper_posterior_ = vote.parameters if plan.method.predictor.is_random else None
         self.kept_voters_ = np.arange(len(self.weights_))
         self.parts_ = tuple(part.rows for part in outcome.parts)
         self._prediction_seed, self._decisive = outcome.prediction_seed, DecisiveVoters()
+        assert part.reference is not None  # the deployed part has one
         self._probe, self.reference_ = part.probe, part.reference
         return self
 

@@ -90,7 +90,7 @@ def test_json_holds_what_is_promised(any_certificate):
     named = {"n", "errors", "alpha", "beta", "log_weights", "prior_weight", "renyi_order", "draw", "payments"}
     named |= {"family", "n_voters", "certification_digest", "training_digest", "training_rows", "duplicates"}
     assert all(named <= part.keys() for part in record["parts"])
-    assert record["schema_version"] == SCHEMA_VERSION == 9
+    assert record["schema_version"] == SCHEMA_VERSION == 1
     assert all(isinstance(sentence, str) and sentence.endswith(".") for sentence in record["assumptions"])
     assert len(record["parts"]) == {"cross": 2, "3": 3}.get(record["split"], 1)
 
@@ -165,9 +165,11 @@ def statement(record, number):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda record: record.update(schema_version=99), "schema version 99"),
-        (lambda record: record.update(schema_version=10), "schema version 10; this certivote reads versions 1 to 9"),
+        (lambda record: record.update(schema_version=2), "schema version 2; this certivote reads version 1. Open it"),
         (lambda record: record.update(schema_version=0), "schema version 0"),
+        (lambda record: record.update(schema_version=True), "schema version True"),
+        (lambda record: record.update(schema_version=1.0), r"schema version 1\.0"),
+        (lambda record: record["parts"][0].update(n_voters=2**50), "more voters than parameters"),
         (lambda record: record["parts"][0].pop("payments"), r"parts\[0\] lacks payments"),
         (lambda record: record["parts"][0].update(payments=[3]), r"parts\[0\].payments\[0\] must be an object"),
         (lambda record: record.pop("n_draws"), "lacks n_draws"),

@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from certivote import Certificate
-from certivote.certificate import Provenance, recorded_parameters, used_rows
+from certivote.certificate import recorded_parameters, used_rows
 from certivote.voters import Stumps
 
 DIGEST = sha256(b"rows").hexdigest()
@@ -132,27 +132,16 @@ def test_a_damaged_provenance_is_refused_with_a_reason(change, message):
     ("change", "message"),
     [
         (lambda record: record.update(provenance=None), "certificate.provenance must be an object"),
-        (lambda record: record.update(made_in_schema=10), "certificate.made_in_schema is 10"),
-        (lambda record: record.update(made_in_schema=0), "certificate.made_in_schema is 0"),
         (lambda record: record["parts"][0].update(majority_bound=1.1), r"parts\[0\].majority_bound is 1.1"),
         (lambda record: record["parts"][0].update(majority_errors=-1), r"parts\[0\].majority_errors is -1"),
         (lambda record: record["parts"][0].pop("majority_class"), r"parts\[0\] lacks majority_class"),
-        (lambda record: record.update(schema_version=7), "schema_version 7, and made_in_schema is 9"),
-        (lambda record: record.update(schema_version=True), "schema version True"),
-        (lambda record: record.update(schema_version=4.0), "schema version 4.0"),
-        (lambda record: record.update(schema_version=4), "has unknown majority_bound, majority_class"),
     ],
 )
-def test_a_damaged_record_of_the_fifth_schema_is_refused_with_a_reason(change, message):
+def test_a_record_without_an_origin_is_refused_with_a_reason(change, message):
     record = json.loads(certificate().to_json())
     change(record)
     with pytest.raises(ValueError, match=message):
         Certificate.from_json(json.dumps(record))
-
-
-def test_an_empty_provenance_is_that_of_old_records():
-    assert Provenance().created == ""
-    assert Provenance() != certificate().provenance
 
 
 # Rows that were used

@@ -75,13 +75,10 @@ def test_they_are_stored_as_names_and_parameters(content):
     assert "brought" not in str(stored)
 
 
-def test_models_of_earlier_versions_have_no_promises(content, rows, tmp_path):
+def test_a_model_without_promises_is_refused(content, tmp_path):
     crafted = Crafted(content)
-    del crafted.model["parameters"]["promises"], crafted.model["parameters"]["together"]
-    (tmp_path / "old.certivote").write_bytes(crafted.content())
-    old = load(tmp_path / "old.certivote")
-    assert (old.promises, old.together) == ((), False)
-    assert len(old.predict(rows[0])) == 300
+    del crafted.model["parameters"]["promises"]
+    assert "has other parameters than" in refusal(tmp_path / "model.certivote", crafted.content())
 
 
 @pytest.mark.parametrize(

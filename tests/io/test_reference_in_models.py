@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import tiny
 from crafted import Crafted, refusal
-from test_earlier_format import HERE
 
 from certivote import load
+from certivote.io import ModelFileError
 
 
 @pytest.mark.parametrize("kind", tiny.MODELS)
@@ -24,18 +24,12 @@ def test_it_is_as_it_was(kind, tmp_path):
         assert np.array_equal(one.seen, other.seen)
 
 
-def test_models_of_before_have_none():
-    assert load(HERE / "model_version_3_forest.certivote").reference_ is None
-
-
-def test_a_model_without_it_can_be_opened_and_saved(files, tmp_path):
+def test_a_model_without_it_is_refused(files, tmp_path):
     crafted = Crafted(files["forest"])
     del crafted.model["reference"]
     (tmp_path / "model.certivote").write_bytes(crafted.content())
-    clf = load(tmp_path / "model.certivote")
-    assert clf.reference_ is None
-    clf.save(tmp_path / "again.certivote")
-    assert load(tmp_path / "again.certivote").reference_ is None
+    with pytest.raises(ModelFileError, match="reference"):
+        load(tmp_path / "model.certivote")
 
 
 def put(name, value):

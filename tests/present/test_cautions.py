@@ -9,7 +9,7 @@ from reports import certificate, rare_fit, rare_rows, with_classes
 from sklearn.ensemble import RandomForestClassifier
 
 from certivote import compare
-from certivote.certificate import Provenance, Statement, percent_up
+from certivote.certificate import Statement, percent_up
 from certivote.present import cautions, certificate_card, certificate_text, comparison_text
 from certivote.voters import Forest
 
@@ -140,12 +140,6 @@ def test_a_bound_that_says_nothing_is_called_so():
     assert "no better than guessing among 2 classes" in cautions(replace(certificate("dis-b"), bound=0.5))[0]
 
 
-def test_an_old_record_without_bounds_by_class_is_called_so():
-    (text,) = [text for text in cautions(certificate("version 1")) if "single classes" in text]
-    assert "before there were such bounds" in text
-    assert not any("always answering" in text.lower() for text in cautions(certificate("version 1")))
-
-
 # Where it is said
 
 
@@ -231,9 +225,3 @@ def test_the_report_says_it_below_the_headline(tmp_path):
         assert words in section
     assert "method=dis-r" in section
     assert page.index("</header>") < page.index('id="provenance"')
-
-
-def test_an_old_record_says_that_nothing_is_known():
-    made = certificate("version 1")
-    assert made.provenance == Provenance()
-    assert "where from is not in a record this old" in str(made)

@@ -213,13 +213,6 @@ def test_a_target_that_cannot_be_met_is_said_to_be_none():
     assert "Answer only when sure 95 %" not in page
 
 
-def test_a_record_without_promises_is_shown_as_before():
-    for words in views(certificate("version 1")).values():
-        assert "promises" not in words.replace("promises nothing", "")
-        assert "ledger" not in words.lower()
-    assert "If the cases change" in page_words(certificate("version 1"))[0]
-
-
 # Records from anywhere
 
 

@@ -24,7 +24,6 @@ KINDS = [
     "folds",
     "three classes",
     "vacuous",
-    "version 1",
     "harmful names",
     "time",
     "vote of models",

@@ -88,22 +88,6 @@ def test_folds_that_nothing_speaks_for_are_caught(folded, curved):
     assert failures(dataclasses.replace(folded, choices=(few,))) == {"choices"}
 
 
-EARLIER = (
-    "50% of the rows train the voters: a forest on the first {} rows errs on 3.03% of those it has not seen, on half "
-)
-EARLIER += "as many 4.55%"
-
-
-def test_the_words_of_earlier_versions_pass_with_the_rows_that_these_looked_at(curved):
-    own = with_parameters(curved.certificate_, split="single")
-    # Where there might have been folds, the first rows were fewer.
-    assert failures(own) == {"choices"}
-    assert failures(dataclasses.replace(own, choices=(EARLIER.format(66),))) == set()
-    assert failures(dataclasses.replace(own, choices=(EARLIER.format(44),))) == {"choices"}
-    # Those versions knew no split that was chosen.
-    assert failures(dataclasses.replace(curved.certificate_, choices=(EARLIER.format(66),))) == {"choices"}
-
-
 @pytest.mark.parametrize("share", ["10", "49", "51", "85", "100", "9" * 5000, "²"])
 def test_a_share_that_is_never_chosen_is_refused(share, curved):
     """Such as one so small that some of the rows that were looked at would be certified."""

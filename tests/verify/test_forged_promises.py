@@ -261,12 +261,6 @@ def test_promises_that_hold_together_must_share_delta():
     assert {"part, delta", "precision, delta", "parameter together"} <= caught
 
 
-def test_a_record_of_an_earlier_schema_has_no_other_promises():
-    certificate = answered(Precision())
-    caught = failures(verify(dataclasses.replace(certificate, made_in_schema=6)))
-    assert {"other promises", "parameters"} <= caught
-
-
 # --- What is told, and what is taken on trust.
 
 

@@ -1,7 +1,6 @@
 """Every field of certificates of all kinds, changed in every way that matters: caught, or named as taken on trust."""
 
 import dataclasses
-import hashlib
 import importlib
 import itertools
 import json
@@ -39,10 +38,8 @@ from certivote.certificate import (
     PromiseRecord,
     Provenance,
     Statement,
-    row_keys,
 )
 from certivote.theory.methods import METHODS
-from certivote.verify._words import _TRIED_BEFORE_5 as EARLIER_SENTENCE
 
 
 @pytest.fixture(autouse=True)
@@ -79,7 +76,7 @@ def assert_none_is_silent(name, verdicts):
     for verdict in accepted:
         # Of given models, nothing but certifying again shows what the rows that were set aside have fixed.
         harmless = ("provenance.", *(("promises[].fixed",) if name in GIVEN else ()))
-        assert verdict.field == "made_in_schema" or verdict.field.startswith(harmless), verdict
+        assert verdict.field.startswith(harmless), verdict
         assert bounds_and_assumptions(verdict.certificate) == honest, verdict
 
 
@@ -208,43 +205,3 @@ def test_errors_that_are_not_stated_are_refused(name):
         with pytest.raises(ValueError, match=r"\.errors must be a number"):
             Certificate.from_json(json.dumps(record))
         place["errors"] = kept
-
-
-def plain_digests(given):
-    """Digests as they were before schema 9: of all rows and labels, or votes, at once."""
-    model, keys = given.model, row_keys(given.X)
-
-    def of(rows):
-        labels = "\0".join(map(repr, given.y[rows].tolist()))
-        return hashlib.sha256(b"".join(keys[row] for row in rows) + labels.encode()).hexdigest()
-
-    certify, train = model.part_.certify, model.part_.train
-    votes = model.voters_.votes(given.X[certify]).digest(plain=True)
-    return {"certification_digest": of(certify), "training_digest": of(train), "votes_digest": votes}
-
-
-def test_a_record_that_is_made_an_older_one_says_what_it_lacks():
-    """A record without provenance can only be had as one of an earlier schema, and then the audit says so."""
-    record, given = json.loads(text("dis-b")), case("dis-b")
-    of_schema_7 = ("threshold",)
-    of_schema_6 = ("entities", "losses", "holdout_losses", "majority_losses", "drift", "groups", "order", "candidates")
-    record["by_class"] = record.pop("promises")[0]["statements"]
-    for place in (record, *record["parts"], *record["by_class"]):
-        for name in (*of_schema_6, *of_schema_7, "majority_class", "majority_errors", "majority_bound"):
-            place.pop(name, None)
-    del record["provenance"], record["made_in_schema"], record["together"]
-    record["schema_version"] = 4
-    del record["division"]
-    record["parts"][0] |= plain_digests(given)
-    record["assumptions"][2] = EARLIER_SENTENCE
-    certificate = Certificate.from_json(json.dumps(record))
-    checks = given.audit(certificate, "refit")
-    assert [check.what for check in checks if not check.passed] == []
-    told = {check.what: check.detail for check in checks if check.on_trust}
-    assert "schema 4 says nothing of where it comes from" in told["what its schema has not"]
-    assert "has no seed" in told["refit"]
-    assert is_named(("price_scales",), "emptied", checks)
-    again = dataclasses.replace(certificate, made_in_schema=5)
-    assert {"provenance", "parameters"} <= {check.what for check in given.audit(again, "record") if not check.passed}
-    new = dataclasses.replace(given.certificate, made_in_schema=4)
-    assert {"provenance", "majority"} <= {check.what for check in given.audit(new, "record") if not check.passed}

@@ -1,4 +1,4 @@
-"""The record of what is promised: a certificate, its JSON and its schema versions, and the digests that tie it to rows.
+"""The record of what is promised: a certificate, its JSON, and the digests that tie it to rows.
 
 A certificate is frozen data: numbers and words that an auditor can recompute. How it is made is the pipeline's affair,
 how it is checked that of :mod:`certivote.verify`, and how it is shown that of :mod:`certivote.present`, which its
@@ -6,7 +6,7 @@ methods import when they are called.
 """
 
 from certivote.certificate._certificate import Certificate
-from certivote.certificate._digests import part_digest, row_keys, row_piece, rows_digest, same_part
+from certivote.certificate._digests import part_digest, row_keys, row_piece, rows_digest
 from certivote.certificate._in_words import (
     confidence,
     counted,
@@ -23,7 +23,7 @@ from certivote.certificate._promises import Fixed, PromiseRecord, Statement
 from certivote.certificate._provenance import Provenance, recorded_parameters
 from certivote.certificate._used_rows import used_rows
 from certivote.certificate._values import class_place, missing_places, names_of, one_spelling
-from certivote.maths.tree_digest import Piece, is_tree, join_pieces, together
+from certivote.maths.tree_digest import Piece, join_pieces, together
 
 __all__ = [
     "SCHEMA_VERSION",
@@ -41,7 +41,6 @@ __all__ = [
     "confidence",
     "counted",
     "entities",
-    "is_tree",
     "join_pieces",
     "missing_places",
     "names_of",
@@ -56,7 +55,6 @@ __all__ = [
     "row_keys",
     "row_piece",
     "rows_digest",
-    "same_part",
     "together",
     "used_rows",
 ]

@@ -72,7 +72,7 @@ class Certificate(Views):
         One per vote that was certified, on rows of its own.
     promises : tuple of PromiseRecord
         What else is said of the deployed vote: first the bounds by class, then what was asked for. Each holds with its
-        own ``delta``, beside ``bound``. Empty in records of before version 3.
+        own ``delta``, beside ``bound``.
     together : bool
         Whether ``bound`` and all promises hold at once up to ``delta``, which is then divided among them.
     assumptions : tuple of str
@@ -90,8 +90,6 @@ class Certificate(Views):
         itself is about the one with the smallest, or about the vote of them that was learned if its bound is smaller.
     provenance : Provenance
         When, from which data, with which parameters, seed and versions of libraries it was made.
-    made_in_schema : int
-        The schema that the record was first written in: what later schemas have added is empty in it.
     """
 
     schema_version: int
@@ -127,7 +125,6 @@ class Certificate(Views):
     division: str
     candidates: tuple[Candidate, ...]
     provenance: Provenance
-    made_in_schema: int
 
     @property
     def deployed_part(self) -> PartRecord:
@@ -250,10 +247,7 @@ class Certificate(Views):
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the certificate as JSON of schema 9: what later records call it by.
-
-        A later schema must go on writing records of up to this one as this one does, to find the same digest.
-        """
+        """SHA-256 of the certificate as JSON: what later records call it by."""
         return hashlib.sha256(self.to_json().encode()).hexdigest()
 
     def to_json(self, indent: int | None = 2) -> str:
@@ -267,8 +261,8 @@ class Certificate(Views):
         Raises
         ------
         ValueError
-            If the text is not a certificate, holds numbers that cannot be what they are said to be, or is one of a
-            newer schema.
+            If the text is not a certificate, holds numbers that cannot be what they are said to be, or is one of
+            another schema.
         """
         certificate: Certificate = build(cls, parse(text), "certificate")
         if certificate.deployed >= len(certificate.parts):

@@ -8,9 +8,9 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from certivote.maths.tree_digest import Piece, is_tree, join_pieces, make_piece
+from certivote.maths.tree_digest import Piece, join_pieces, make_piece
 
-__all__ = ["part_digest", "row_keys", "row_piece", "rows_digest", "same_part"]
+__all__ = ["part_digest", "row_keys", "row_piece", "rows_digest"]
 
 _CHUNK = 1 << 16
 """Rows that are laid out for digests at a time."""
@@ -19,15 +19,6 @@ _CHUNK = 1 << 16
 def part_digest(keys: Sequence[bytes], y: NDArray[Any], rows: NDArray[np.intp]) -> str:
     """A digest of some rows with their labels, in the order given; ``keys`` are the :func:`row_keys` of all rows."""
     return join_pieces([row_piece([keys[row] for row in rows.tolist()], y[rows])])
-
-
-def same_part(recorded: str, keys: Sequence[bytes], y: NDArray[Any], rows: NDArray[np.intp]) -> bool:
-    """Whether rows are those of a recorded digest, be it of the present kind or of that of before schema 9."""
-    if is_tree(recorded):
-        return part_digest(keys, y, rows) == recorded
-    contents = b"".join([keys[row] for row in rows.tolist()])
-    labels = "\0".join(map(repr, y[rows].tolist()))
-    return hashlib.sha256(contents + labels.encode()).hexdigest() == recorded
 
 
 def row_piece(keys: Sequence[bytes], y: NDArray[Any], first: int = 0) -> Piece:

@@ -7,14 +7,13 @@ from collections import Counter
 from collections.abc import Collection
 from typing import Any, NoReturn, get_args, get_origin
 
-from certivote.certificate._old_schemas import upgraded
 from certivote.theory.families import FAMILIES
 from certivote.theory.methods import METHODS
 from certivote.theory.predictors import PREDICTORS
 
 __all__ = ["SCHEMA_VERSION", "build", "parse"]
 
-SCHEMA_VERSION = 9
+SCHEMA_VERSION = 1
 
 _LONGEST = 1 << 28
 """Characters of the longest text that is read: a certificate of a million voters has fewer."""
@@ -36,7 +35,6 @@ _RANGES: dict[str, tuple[float, float]] = {
     "average_bound": (0.0, _LARGEST_BOUND),
     "holdout_bound": (0.0, 1.0),
     "majority_bound": (0.0, 1.0),
-    "made_in_schema": (1, SCHEMA_VERSION),
     "renyi_order": (math.nextafter(1.0, 2.0), math.inf),
     "renyi_orders": (math.nextafter(1.0, 2.0), math.inf),
     "n": (0, _LARGEST),
@@ -92,12 +90,12 @@ def _choices() -> dict[str, Collection[str]]:
 
 
 def parse(text: str) -> dict[str, Any]:
-    """A certificate's JSON as an object of the present schema, whichever schema it was written in.
+    """A certificate's JSON as an object.
 
     Raises
     ------
     ValueError
-        If the text is not JSON of a certificate, too long or too deep, or of a newer schema.
+        If the text is not JSON of a certificate, too long or too deep, or of another schema.
     """
     if len(text) > _LONGEST:
         raise ValueError(f"Not a certificate: the text has {len(text):,} characters; at most {_LONGEST:,} are read.")
@@ -109,14 +107,14 @@ def parse(text: str) -> dict[str, Any]:
         raise ValueError(f"Not a certificate: the text is not JSON ({error}).") from error
     if not isinstance(record, dict) or "schema_version" not in record:
         raise ValueError("Not a certificate: the JSON has no schema_version.")
+    version = record["schema_version"]
+    if type(version) is not int or version != SCHEMA_VERSION:
+        raise ValueError(
+            f"The certificate has schema version {version!r:.20}; this certivote reads version {SCHEMA_VERSION}. "
+            "Open it with the certivote that wrote it, or certify again."
+        )
     if not isinstance(record.get("parts"), list) or not record["parts"]:
         raise ValueError("Not a certificate: 'parts' must be a list of at least one.")
-    record = upgraded(record)
-    if record["schema_version"] != SCHEMA_VERSION:
-        raise ValueError(
-            f"The certificate has schema version {record['schema_version']}; this certivote reads versions 1 to "
-            f"{SCHEMA_VERSION}. Install the version of certivote that wrote it, or a newer one."
-        )
     return record
 
 

@@ -133,7 +133,7 @@ class PartRecord:
         at delta divided by the number of candidates.
     majority_class : str
         The most frequent class of the training rows, of several the first; without training rows, of the certification
-        rows. Empty in records of before version 5.
+        rows.
     majority_errors : int
         Certification rows of other classes: what always answering ``majority_class`` gets wrong.
     majority_bound : float

@@ -16,7 +16,7 @@ _LONGEST = 2000
 
 @dataclass(frozen=True)
 class Provenance:
-    """Where a certificate comes from. Records of before version 5 have ``Provenance()``, in which all is empty.
+    """Where a certificate comes from.
 
     Attributes
     ----------

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certivote.certificate._digests import row_keys, same_part
+from certivote.certificate._digests import part_digest, row_keys
 from certivote.certificate._parts import PartRecord
 
 __all__ = ["used_rows"]
@@ -49,7 +49,7 @@ def used_rows(part: PartRecord, train: Rows, certify: Rows, X: Any, y: NDArray[A
     def found(rows: Rows, digest: str) -> int:
         for these in (rows, everything):
             inside = len(these) and these.min() >= 0 and these.max() < len(y)
-            if digest and inside and same_part(digest, keys, y, these):
+            if digest and inside and part_digest(keys, y, these) == digest:
                 return len(these)
         return 0
 

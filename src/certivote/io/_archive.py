@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-import numpy as np
 from numpy.typing import NDArray
 
 from certivote.io._packed_arrays import ARRAY_TYPES, entries_of, pack_array, unpack_array
@@ -16,9 +15,7 @@ from certivote.io._packed_arrays import ARRAY_TYPES, entries_of, pack_array, unp
 __all__ = ["FORMAT_VERSION", "Archive", "ModelFileError", "check_sizes", "read_archive", "text_of", "write_archive"]
 
 _HEADER, _CERTIFICATE, _MODEL, _BROUGHT = "certivote.json", "certificate.json", "model.json", "brought.skops"
-FORMAT, FORMAT_VERSION = "certivote model", 4
-_PLAIN_VERSION = 3
-"""The earlier format that can be opened too: its arrays are kept as they are in memory, and its trees otherwise."""
+FORMAT, FORMAT_VERSION = "certivote model", 1
 _LARGEST = 1 << 34
 """Bytes that a file may unpack to."""
 _SPARE, _RATIO = 1 << 26, 200
@@ -52,8 +49,6 @@ class Archive:
         What users brought, as skops writes it; empty if nothing.
     most : int
         Bytes of memory that the size of the file warrants.
-    version : int
-        Of the format.
     """
 
     def __init__(
@@ -64,10 +59,9 @@ class Archive:
         arrays: Sequence[NDArray[Any]],
         brought: bytes = b"",
         most: int = _LARGEST,
-        version: int = FORMAT_VERSION,
     ):
         self.header, self.certificate, self.model = header, certificate, model
-        self.arrays, self.brought, self.most, self.version = arrays, brought, most, version
+        self.arrays, self.brought, self.most = arrays, brought, most
 
 
 def write_archive(archive: Archive) -> bytes:
@@ -127,24 +121,19 @@ def check_sizes(file: zipfile.ZipFile, most: int, path: Path) -> int:
 def _unpacked(file: zipfile.ZipFile, most: int, path: Path) -> Archive:
     header = _json(text_of(file, _HEADER, most))
     version = header.get("format_version") if header.get("format") == FORMAT else None
-    if type(version) is int and version < _PLAIN_VERSION:
+    if type(version) is not int or version != FORMAT_VERSION:
         raise ModelFileError(
-            f"{path} has format version {version!s:.20}, whose models cannot be opened safely; fit the model again, or "
-            "open it with the certivote that wrote it."
+            f"{path} has format version {version!r:.20}; this certivote reads version {FORMAT_VERSION}. Open it with "
+            "the certivote that wrote it, or fit the model again."
         )
-    if type(version) is not int or version > FORMAT_VERSION:
-        raise ModelFileError(
-            f"{path} has format version {version!r:.20}; this certivote reads versions {_PLAIN_VERSION} and "
-            f"{FORMAT_VERSION}. Install the version of certivote that wrote it, or a newer one."
-        )
-    arrays = _arrays(file, _listed(header.get("arrays")), version, most)
+    arrays = _arrays(file, _listed(header.get("arrays")), most)
     names = {entry.filename for entry in file.infolist()}
     wanted = {_HEADER, _CERTIFICATE, _MODEL, *(f"arrays/{number}" for number in range(len(arrays)))}
     if names - wanted - {_BROUGHT}:
         raise ValueError("it holds entries that models do not have")
     certificate = text_of(file, _CERTIFICATE, most)
     brought = bytes(_read(file, _BROUGHT, _LARGEST)) if _BROUGHT in names else b""
-    return Archive(header, certificate, _json(text_of(file, _MODEL, most)), arrays, brought, most, version)
+    return Archive(header, certificate, _json(text_of(file, _MODEL, most)), arrays, brought, most)
 
 
 def text_of(file: zipfile.ZipFile, name: str, most: int) -> str:
@@ -198,26 +187,9 @@ def _listed(declared: Any) -> list[Any]:
     return declared
 
 
-def _arrays(file: zipfile.ZipFile, declared: list[Any], version: int, most: int) -> list[NDArray[Any]]:
+def _arrays(file: zipfile.ZipFile, declared: list[Any], most: int) -> list[NDArray[Any]]:
     """The arrays, if as they are declared they take no more memory than this."""
     total = sum(entries_of(each) * ARRAY_TYPES[each[0]].itemsize for each in declared)
     if total > most:
         raise ValueError(f"its arrays take {total:,} bytes, more than the {most:,} that its size warrants")
-    found = []
-    for number, each in enumerate(declared):
-        content = _read(file, f"arrays/{number}", most)
-        found.append(unpack_array(each, content) if version > _PLAIN_VERSION else _plain_array(each, content))
-    return found
-
-
-def _plain_array(declared: Any, content: bytearray) -> NDArray[Any]:
-    """An array of the earlier format, if there are as many bytes as its declared shape takes."""
-    kind, shape = declared
-    dtype = ARRAY_TYPES[kind]
-    if entries_of(declared) * dtype.itemsize != len(content):
-        raise ValueError("an array has another size than its shape takes")
-    array = np.frombuffer(content, dtype=dtype).reshape(shape)
-    if kind == "|b1" and np.any(array.view(np.uint8) > 1):
-        raise ValueError("an array holds no truth values")
-    array.flags.writeable = False
-    return array.astype(dtype.newbyteorder("="), copy=False)
+    return [unpack_array(each, _read(file, f"arrays/{number}", most)) for number, each in enumerate(declared)]

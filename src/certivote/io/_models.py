@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certivote._version import __version__
-from certivote.certificate import Certificate, is_tree
-from certivote.io._archive import FORMAT_VERSION, Archive, ModelFileError, read_archive, write_archive
+from certivote.certificate import Certificate
+from certivote.io._archive import Archive, ModelFileError, read_archive, write_archive
 from certivote.io._atomic import write_atomically
 from certivote.io._brought import pack, unpack
 from certivote.io._plain import PlainReader, PlainWriter, labels_from, labels_of
@@ -28,8 +28,6 @@ from certivote.voters import KINDS, ColumnEncoder, FittedVoters, VoterSet
 __all__ = ["ModelFileError", "StoredModel", "read_model", "write_model"]
 
 _installed = cache(metadata.version)
-_LATER = {"promises": (), "together": False}
-"""Parameters that files of earlier versions do not have, and what these versions did."""
 _MOST_ROWS = 1 << 32
 """Rows that a rule may be about."""
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "pandas", "skops")
@@ -59,8 +57,8 @@ class StoredModel:
     prediction_seed : int
     probe : rows or None
         Rows as the voters get them, on which votes are compared when the file is opened.
-    reference : Reference or None
-        What new rows can be compared with; None in files of before there was such a thing.
+    reference : Reference
+        What new rows can be compared with.
     """
 
     certificate: Certificate
@@ -76,7 +74,7 @@ class StoredModel:
     feature_names: NDArray[Any] | None
     prediction_seed: int
     probe: Any
-    reference: Reference | None
+    reference: Reference
 
 
 def write_model(path: str | os.PathLike[str], model: StoredModel) -> None:
@@ -97,7 +95,7 @@ def write_model(path: str | os.PathLike[str], model: StoredModel) -> None:
         "prediction_seed": model.prediction_seed,
         "probe": writer.value(probe),
         "probe_votes": "" if probe is None else model.voters.votes(model.probe).digest(),
-        "reference": None if model.reference is None else reference_of(model.reference, writer),
+        "reference": reference_of(model.reference, writer),
     }
     brought = pack(writer.brought) if writer.brought else b""
     header = {"versions": _versions()}
@@ -127,7 +125,7 @@ def read_model(path: str | os.PathLike[str], trusted: Sequence[str] = ()) -> Sto
 def _understood(archive: Archive, brought: Sequence[Any], path: Path) -> StoredModel:
     try:
         certificate = Certificate.from_json(archive.certificate)
-        reader = PlainReader(archive.arrays, brought, archive.version < FORMAT_VERSION, archive.most)
+        reader = PlainReader(archive.arrays, brought, archive.most)
         model = _model(archive.model, reader, certificate)
         _check(model)
         _check_votes(model, archive)
@@ -141,10 +139,10 @@ def _understood(archive: Archive, brought: Sequence[Any], path: Path) -> StoredM
 
 
 def _model(plain: dict[str, Any], reader: PlainReader, certificate: Certificate) -> StoredModel:
-    names, probe, reference = plain["feature_names"], reader.parameter(plain["probe"]), plain.get("reference")
+    names, probe = plain["feature_names"], reader.parameter(plain["probe"])
     return StoredModel(
         certificate=certificate,
-        parameters={**_LATER, **{name: reader.parameter(value) for name, value in plain["parameters"].items()}},
+        parameters={name: reader.parameter(value) for name, value in plain["parameters"].items()},
         voter_set=reader.fitted(plain["voter_set"], VoterSet),
         voters=reader.fitted(plain["voters"]),
         classes=labels_from(plain["classes"]),
@@ -156,7 +154,7 @@ def _model(plain: dict[str, Any], reader: PlainReader, certificate: Certificate)
         feature_names=None if names is None else labels_from(["object", names]),
         prediction_seed=plain["prediction_seed"],
         probe=None if probe is None else probe_from(probe),
-        reference=None if reference is None else reference_from(reference, reader),
+        reference=reference_from(plain["reference"], reader),
     )
 
 
@@ -215,8 +213,7 @@ def _check(model: StoredModel) -> None:
         raise ValueError("it has other parts than its certificate")
     if type(model.prediction_seed) is not int or not 0 <= model.prediction_seed < 1 << 63:
         raise ValueError("its seed is none")
-    if model.reference is not None:
-        model.reference.check(model.n_features)
+    model.reference.check(model.n_features)
 
 
 def _check_voters(model: StoredModel) -> None:
@@ -243,9 +240,7 @@ def _check_votes(model: StoredModel, archive: Archive) -> None:
         return
     check_probe(model.probe, model.n_features, archive.most)
     try:
-        recorded = archive.model["probe_votes"]
-        plain = isinstance(recorded, str) and not is_tree(recorded)
-        votes = model.voters.votes(model.probe).digest(plain)
+        recorded, votes = archive.model["probe_votes"], model.voters.votes(model.probe).digest()
     except Exception as error:
         if not archive.brought or not others:
             raise

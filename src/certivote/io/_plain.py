@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from certivote.io._packed_arrays import ARRAY_TYPES
 from certivote.promises import PROMISES, Promise
-from certivote.voters import EARLIER, KINDS, RECIPES, ColumnEncoder, FittedVoters, VoterSet
+from certivote.voters import KINDS, RECIPES, ColumnEncoder, FittedVoters, VoterSet
 
 __all__ = ["PlainReader", "PlainWriter", "labels_from", "labels_of"]
 
@@ -105,20 +105,17 @@ class PlainWriter:
 class PlainReader:
     """Turns plain data back. Every value must be of the type that its place asks for; a ValueError says where not.
 
-    Nothing is fitted, and of what the file names only classes in the closed lists above are made. Of data of the
-    earlier version, some classes have other fields. ``most`` is how many bytes trees may take when they vote, which is
-    far more than in a file.
+    Nothing is fitted, and of what the file names only classes in the closed lists above are made. ``most`` is how many
+    bytes trees may take when they vote, which is far more than in a file.
     """
 
     def __init__(
         self,
         arrays: Sequence[NDArray[Any]],
         brought: Sequence[Any],
-        earlier: bool = False,
         most: float = math.inf,
     ):
         self._arrays, self._brought, self._most, self._taken = dict(enumerate(arrays)), brought, most, 0
-        self._earlier = EARLIER if earlier else {}
 
     def parameter(self, node: Any, depth: int = 0) -> Any:
         """A parameter of an estimator: numbers, texts, lists, arrays, recipes, promises and brought objects."""
@@ -192,15 +189,12 @@ class PlainReader:
         return array
 
     def _fields(self, node: Any, kinds: Sequence[Any], depth: int) -> Any:
-        names: dict[str, Any] = {}
-        for kind in kinds:
-            if dataclasses.is_dataclass(kind):
-                names[getattr(kind, "stored_as", getattr(kind, "__name__", ""))] = kind
+        dataclass_kinds = filter(dataclasses.is_dataclass, kinds)
+        names: dict[str, Any] = {getattr(kind, "__name__", ""): kind for kind in dataclass_kinds}
         known = isinstance(node, dict) and isinstance(node.get("kind"), str) and isinstance(node.get("fields"), dict)
         if not known or node["kind"] not in names:
             _refuse(node, " or ".join(names) or "another value")
-        kind = self._earlier.get(names[node["kind"]], names[node["kind"]])
-        values = node["fields"]
+        kind, values = names[node["kind"]], node["fields"]
         stored = [field.name for field in dataclasses.fields(kind) if field.metadata.get("stored", True)]
         if set(values) != set(stored):
             raise ValueError(f"{kind.__name__} has other fields than {', '.join(stored)}")
@@ -209,7 +203,7 @@ class PlainReader:
         self._taken += getattr(made, "memory", 0)
         if self._taken > self._most:
             raise ValueError(f"its trees would take more than the {self._most:,} bytes that its size warrants")
-        return made.current() if kind is not names[node["kind"]] else made
+        return made
 
     def _any_voters(self, node: Any, depth: int) -> Any:
         if isinstance(node, dict) and "brought" in node:

@@ -15,11 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["LEAF", "Piece", "is_tree", "join_pieces", "make_piece", "together"]
+__all__ = ["LEAF", "Piece", "join_pieces", "make_piece", "together"]
 
 LEAF = 4096
 """Entries of a leaf. Certificates record digests: this number, and all that is here, may never change."""
-_MARK = "tree:"
 
 
 @dataclass(frozen=True)
@@ -98,19 +97,14 @@ def join_pieces(pieces: Iterable[Piece]) -> str:
     if heading is None:
         raise ValueError("pieces must hold at least one piece.")
     root = hashlib.sha256(repr((n_entries, heading)).encode() + leaves.digest())
-    return _MARK + root.hexdigest()
+    return root.hexdigest()
 
 
 def together(digests: Sequence[str]) -> str:
     """One digest of several tables: that of the only one, or one of all of theirs."""
     if len(digests) == 1:
         return digests[0]
-    return _MARK + hashlib.sha256(repr(list(digests)).encode()).hexdigest()
-
-
-def is_tree(digest: str) -> bool:
-    """Whether a recorded digest is of this kind; those of before schema 9 are plain ones."""
-    return digest.startswith(_MARK)
+    return hashlib.sha256(repr(list(digests)).encode()).hexdigest()
 
 
 def _bytes(entries: NDArray[Any]) -> memoryview:

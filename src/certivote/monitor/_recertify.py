@@ -143,7 +143,7 @@ def _since(earlier: Certificate, monitor: Any) -> tuple[str, ...]:
     """What has happened since a certificate was made, in sentences."""
     part, made = earlier.deployed_part, earlier.provenance.created.partition("T")[0]
     first = (
-        f"The certificate before{f', of {made},' if made else ''} bounded the error by {percent_up(earlier.bound)} "
+        f"The certificate before, of {made}, bounded the error by {percent_up(earlier.bound)} "
         f"(delta = {earlier.delta:g}) on {counted(part.n, 'row')}."
     )
     watched: Iterable[Any] = monitor if isinstance(monitor, list | tuple) else [] if monitor is None else [monitor]

@@ -51,9 +51,4 @@ def model_of(source: Any, trusted: Sequence[str] = ()) -> Model:
             "model must be a fitted CertifiedVoteClassifier or the path of a saved one: a certificate alone cannot "
             f"vote on new rows; got {type(source).__name__}."
         )
-    if reference is None:
-        raise ValueError(
-            "The model does not remember how sure it was of its certification rows, since it was saved by an earlier "
-            "version: fit it again to compare new rows with them."
-        )
     return Model(*parts, reference)

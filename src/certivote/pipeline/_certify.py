@@ -356,5 +356,4 @@ def _assemble(
         division="shuffled" if plan.by_number is None else "by row number",
         candidates=(),
         provenance=provenance(prepared.table, prepared.entropy, plan.parameters),
-        made_in_schema=SCHEMA_VERSION,
     )

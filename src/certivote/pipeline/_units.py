@@ -107,8 +107,6 @@ def require_repeatable(certificate: Certificate, groups: Any, order: Any) -> Non
             "The vote was trained on a cluster, which cannot be repeated: other partitions or workers train other "
             "voters. The model file holds the model, and not the recipe."
         )
-    if not certificate.provenance.entropy:
-        raise ValueError("The certificate is of an early schema, which records no seed: fit anew instead.")
     for name, recorded, given in (("groups", certificate.groups, groups), ("order", certificate.order, order)):
         if recorded and given is None:
             raise ValueError(f"The vote was certified with {name} ({recorded!r}): give {name}= to repeat its fit.")

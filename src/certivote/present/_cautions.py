@@ -45,11 +45,6 @@ def cautions(certificate: Certificate) -> list[str]:
         *(text for drift in part.drift for text in _of_drift(drift)),
         *_of_majority(part, certificate.bound),
     ]
-    if not certificate.by_class:
-        found.append(
-            "Nothing is certified about single classes: this record is from before there were such bounds. A class "
-            "with few cases may be missed altogether."
-        )
     return found + _of_classes([entry for entry in certificate.by_class if entry.kind == "error"])
 
 
@@ -132,8 +127,6 @@ def _of_drift(drift: Drift) -> list[str]:
 
 
 def _of_majority(part: PartRecord, bound: float) -> list[str]:
-    if not part.majority_class:
-        return []  # a record from before it was compared
     if worse := _worse_than_majority(part):
         return [worse]
     if bound >= part.majority_bound:

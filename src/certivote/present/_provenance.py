@@ -14,7 +14,7 @@ _SHORT = 16
 
 
 def provenance_facts(certificate: Certificate, whole: bool = False) -> list[tuple[str, str]]:
-    """What is known, each with its name; of a record from before version 5, only its age.
+    """What is known, each with its name.
 
     Parameters
     ----------
@@ -23,8 +23,6 @@ def provenance_facts(certificate: Certificate, whole: bool = False) -> list[tupl
         With the versions of all libraries, the parameters and all digits of the digest.
     """
     made = certificate.provenance
-    if not made.created:
-        return [("made", f"by certivote {certificate.library_version}; where from is not in a record this old")]
     moment = made.created.replace("T", " ").replace("Z", " UTC")
     # Nothing is drawn for one model that somebody brought.
     seed = "" if is_one_model(certificate) else f", seed {', '.join(map(str, made.entropy))}"

@@ -96,7 +96,7 @@ def _of_entities(read: Mapping[str, Certificate]) -> list[str]:
 
 def _against_majority(read: Mapping[str, Certificate]) -> list[str]:
     """What the most frequent class alone would achieve on the same rows, and which methods are no better."""
-    known = {majority(one.deployed_part) for one in read.values() if one.deployed_part.majority_class}
+    known = {majority(one.deployed_part) for one in read.values()}
     worse = [name for name, one in read.items() if no_better_than_majority(one)]
     found = [f"{text[0].upper()}{text[1:]}." for text in sorted(known)]
     if worse:

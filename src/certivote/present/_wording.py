@@ -68,8 +68,7 @@ def facts(certificate: Certificate) -> list[tuple[str, str]]:
         rows.append(("time", f"'{certificate.order}' gives the order; nothing is promised about later times"))
     rows.extend(("drift", drift_text(drift)) for drift in part.drift)
     rows.extend(_origin(certificate))
-    if part.majority_class:
-        rows.append(("for comparison" if is_given(certificate) else "", majority(part)))
+    rows.append(("for comparison" if is_given(certificate) else "", majority(part)))
     if certificate.average_bound is not None:
         own = ", ".join(percent_up(each.bound) for each in certificate.parts)
         average = f"average at most {percent_up(certificate.average_bound)}; each on its own: {own}"

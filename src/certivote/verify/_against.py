@@ -41,8 +41,7 @@ def against_model(certificate: Certificate, parameters: dict[str, Any] | None, m
     right = (FITTED in c.assumptions) == bool(fitted)
     told = f"fitted, or may know something: {', '.join(fitted):.200}" if fitted else "the fit taught them all they know"
     yield Check("voters that came fitted", right, f"{told}, and the assumptions {'' if right else 'do not '}say so")
-    if c.made_in_schema >= 5:
-        yield from check_model_origin(c, model)
+    yield from check_model_origin(c, model)
 
 
 def _has_certified_weights(c: Certificate, part: PartRecord, model: AuditedModel) -> bool:
@@ -102,9 +101,8 @@ def against_data(
     if len(used) and used.max() >= n_rows:
         yield Check("rows", False, f"the data have {n_rows:,} rows, and row number {used.max():,} was used")
         return
-    if c.made_in_schema >= 5:
-        right = c.provenance.n_rows == n_rows
-        yield Check("rows", right, f"{n_rows:,} given, {c.provenance.n_rows:,} recorded")
+    right = c.provenance.n_rows == n_rows
+    yield Check("rows", right, f"{n_rows:,} given, {c.provenance.n_rows:,} recorded")
     known = yield from _check_classes(c, model, found)
     if not known:
         return
@@ -129,9 +127,8 @@ def _check_classes(c: Certificate, model: AuditedModel, found: Gathered) -> Gene
     missing = (counts == 0) & ~np.isin(classes, elsewhere)
     absent = [name for name, gone in zip(c.classes, missing, strict=True) if gone]
     yield Check("classes", not absent, f"{len(classes)}" if not absent else f"no row has class {', '.join(absent)}")
-    if c.made_in_schema >= 5:
-        same = tuple(counts.tolist()) == c.provenance.class_counts
-        yield Check("class counts of the data", same, f"{', '.join(map(str, counts.tolist()[:9]))} counted")
+    same = tuple(counts.tolist()) == c.provenance.class_counts
+    yield Check("class counts of the data", same, f"{', '.join(map(str, counts.tolist()[:9]))} counted")
     return True
 
 
@@ -146,19 +143,17 @@ def _check_rows(c: Certificate, found: GatheredPart, rows: AuditedPart, units: U
     """The rows of one part: their digests, duplicates among them, and what the most frequent class achieves."""
     part = found.record
     for name, digest in (("certification rows", found.certify), ("training rows", found.train)):
-        if digest.is_recorded:
-            same = digest.is_same()
-            told = f"{digest.n:,} rows and labels, digest {'as recorded' if same else 'OTHER than recorded'}"
-            yield Check(f"{where}{name}", same, told)
+        same = digest.is_same()
+        told = f"{digest.n:,} rows and labels, digest {'as recorded' if same else 'OTHER than recorded'}"
+        yield Check(f"{where}{name}", same, told)
     if part.duplicates is not None:  # among very many rows they are not counted
         certify, train = found.certify_keys, set(found.train_keys)
         counts = (len(certify) - len(set(certify)), sum(key in train for key in certify))
         told = f"{counts[0]:,} and {counts[1]:,} of training rows counted"
         right = counts == (part.duplicates, part.duplicates_of_training_rows)
         yield Check(f"{where}duplicates counted", right, told)
-    if c.made_in_schema >= 5:
-        entities, _ = _units_of(units, rows)
-        yield check_majority(c, part, found.train_counts, np.concatenate(found.labels), entities, where)
+    entities, _ = _units_of(units, rows)
+    yield check_majority(c, part, found.train_counts, np.concatenate(found.labels), entities, where)
 
 
 def check_majority(
@@ -198,9 +193,8 @@ def _check_votes(
         gone = part.n_voters - vote.n_voters
         yield Check("voters", True, f"the model is slim, {gone:,} of weight 0 are gone: their votes cannot be compared")
     else:
-        if part.votes_digest:
-            same = vote.digest() == part.votes_digest
-            yield Check("voters", same, f"{vote.n_voters:,} vote {'as they did' if same else 'OTHER than they did'}")
+        same = vote.digest() == part.votes_digest
+        yield Check("voters", same, f"{vote.n_voters:,} vote {'as they did' if same else 'OTHER than they did'}")
         yield check_prior_vote(part, vote.n_voters, vote.wrong, entities)
     counted = vote.tally
     if weights is None or counted is None:

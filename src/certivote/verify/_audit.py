@@ -220,10 +220,10 @@ def _check_blocks(c: Certificate, given: Any) -> None:
     """Refuse blocks of rows where all are needed at once."""
     if not (given.X is None and given.y is None):
         raise ValueError("blocks stand in place of X and y: give one or the other.")
-    if given.model is None or is_given(c) or given.refit or c.groups or c.order or c.made_in_schema < 9:
+    if given.model is None or is_given(c) or given.refit or c.groups or c.order:
         raise ValueError(
-            "blocks are for a vote that was fitted by this version or a later one, with its model, without groups or "
-            "order, and without a new fit: give X and y for others."
+            "blocks are for a vote that was fitted, with its model, without groups or order, and without a new fit: "
+            "give X and y for others."
         )
     if c.method in METHODS and not METHODS[c.method].counts_errors:
         raise ValueError(f"method {c.method} is about more than the number of errors: give X and y, all at once.")

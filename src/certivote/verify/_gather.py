@@ -11,11 +11,9 @@ from certivote.certificate import (
     Certificate,
     PartRecord,
     Piece,
-    is_tree,
     join_pieces,
     row_keys,
     row_piece,
-    same_part,
     together,
 )
 from certivote.verify._audit import AuditedModel, AuditedPart
@@ -33,25 +31,13 @@ class _Digest:
     def __init__(self, recorded: str):
         self._recorded, self.n = recorded, 0
         self._pieces: list[Piece] = []
-        self._keys: list[bytes] = []
-        self._labels: list[NDArray[Any]] = []
 
     def add(self, keys: list[bytes], y: NDArray[Any]) -> None:
-        if is_tree(self._recorded):
-            self._pieces.append(row_piece(keys, y, self.n))
-        elif self._recorded:
-            self._keys += keys
-            self._labels.append(y)
+        self._pieces.append(row_piece(keys, y, self.n))
         self.n += len(y)
 
-    @property
-    def is_recorded(self) -> bool:
-        return bool(self._recorded)
-
     def is_same(self) -> bool:
-        if is_tree(self._recorded):
-            return join_pieces(self._pieces) == self._recorded
-        return same_part(self._recorded, self._keys, np.concatenate(self._labels), np.arange(self.n))
+        return join_pieces(self._pieces) == self._recorded
 
 
 class GatheredPart:
@@ -131,18 +117,14 @@ class GatheredVote:
         self._wrong: list[list[NDArray[np.bool_]]] = []
         self._tallies: list[Tally] = []
         self._pieces: list[tuple[Piece, ...]] = []
-        self._plain = ""
         self._n = 0
 
     def add(self, X: Any, labels: Labels) -> None:
         """Let them vote on the certification rows of a block."""
         self.doubt = self.doubt or self._model.voter_set_.doubt(X)
         self.column = None if self._n else columns_of(X, self._c.provenance.columns)
-        votes, recorded = self._model.voters_.votes(X), self._c.deployed_part.votes_digest
-        if is_tree(recorded):
-            self._pieces.append(votes.pieces(self._n))
-        elif recorded:
-            self._plain = votes.digest(plain=True)
+        votes = self._model.voters_.votes(X)
+        self._pieces.append(votes.pieces(self._n))
         self._n += len(labels)
         self._wrong.append([mistakes(votes.masses(each), labels, self._c.loss) for each in self._prior])
         if self._weights is not None and not self.problem:
@@ -152,8 +134,6 @@ class GatheredVote:
 
     def digest(self) -> str:
         """Of all votes."""
-        if not self._pieces:
-            return self._plain
         tables = zip(*self._pieces, strict=True)
         return together([join_pieces(table) for table in tables])
 

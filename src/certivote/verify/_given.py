@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certivote.certificate import Certificate, is_tree, row_keys, same_part, used_rows
+from certivote.certificate import Certificate, part_digest, row_keys, used_rows
 from certivote.verify._against import check_majority
 from certivote.verify._answers import Answers, asked, listed, probabilities, read_answers
 from certivote.verify._check import Check, trusted
@@ -45,20 +45,16 @@ class _Votes:
         """The votes on some of the rows."""
         return _Votes(self._codes[rows], self._n_classes)
 
-    def digest(self, plain: bool = False) -> str:
+    def digest(self) -> str:
         """What tells these votes from others: shape, number of classes, and the codes.
 
-        Before schema 9 the codes are four bytes each. Since then they are one byte where that suffices, and 4,096 rows
-        have a digest of their own.
+        Codes are one byte where that suffices, and 4,096 rows have a digest of their own.
         """
         (n_rows, n_voters), n_classes = self._codes.shape, self._n_classes
-        if plain:
-            head = repr((self._codes.shape, n_classes)).encode()
-            return hashlib.sha256(head + np.ascontiguousarray(self._codes).astype("<u4").tobytes()).hexdigest()
         rows = [row.tobytes() for row in self._codes.astype("u1" if n_classes < 256 else "<u4")]
         leaves = [hashlib.sha256(b"".join(rows[at : at + 4096])).digest() for at in range(0, n_rows, 4096)]
         what = repr((n_rows, repr(((n_voters,), n_classes)).encode())).encode()
-        return "tree:" + hashlib.sha256(what + hashlib.sha256(b"".join(leaves)).digest()).hexdigest()
+        return hashlib.sha256(what + hashlib.sha256(b"".join(leaves)).digest()).hexdigest()
 
 
 class _AllRows:
@@ -118,7 +114,7 @@ def against_answers(
     yield check_majority(c, part, np.zeros(len(c.classes), dtype=np.int64), answers.labels, entities, "")
     yield from _check_candidates(c, answers, entities)
     votes = _Votes(_certified(c, answers), len(c.classes))
-    same = votes.digest(plain=not is_tree(part.votes_digest)) == part.votes_digest
+    same = votes.digest() == part.votes_digest
     yield Check("voters", same, f"{votes.n_voters:,} answer {'as they did' if same else 'OTHER than they did'}")
     wrong = [mistakes(votes.masses(each), answers.labels, c.loss) for each in prior_votes(part, votes.n_voters)]
     yield check_prior_vote(part, votes.n_voters, wrong, entities)
@@ -233,7 +229,7 @@ def _check_rows(
         yield Check("certification rows", False, f"{len(keys):,} rows for {part.n:,} labels")
         return
     labels = np.array(answers.truth, dtype=object)
-    same = same_part(part.certification_digest, keys, labels, np.arange(part.n))
+    same = part_digest(keys, labels, np.arange(part.n)) == part.certification_digest
     what = "answers" if answers_only else "rows"
     told = f"{len(keys):,} {what} and labels, digest {'as recorded' if same else 'OTHER than recorded'}"
     yield Check("certification rows", same, told)
@@ -252,7 +248,7 @@ def _check_training(c: Certificate, X: Any, training: Any) -> Iterator[Check]:
     """The rows that the models were trained on, and how many of the certification rows are among them."""
     part, shown = c.deployed_part, row_keys(training)
     nothing = np.full(len(shown), "", dtype=object)
-    same = same_part(part.training_digest, shown, nothing, np.arange(len(shown)))
+    same = part_digest(shown, nothing, np.arange(len(shown))) == part.training_digest
     told = f"{len(shown):,} rows, digest {'as recorded' if same else 'OTHER than recorded'}"
     yield Check("training rows", same and len(shown) == part.training_rows, told)
     try:

@@ -14,7 +14,7 @@ from certivote.verify._methods import METHODS, is_given
 from certivote.verify._origin import check_earlier, check_origin, check_source
 from certivote.verify._payments import check_payments
 from certivote.verify._recompute import verify_record
-from certivote.verify._refit import against_refit, can_be_refitted
+from certivote.verify._refit import against_refit
 from certivote.verify._settings import check_settings, read_parameters
 from certivote.verify._sizes import check_sizes
 from certivote.verify._trust import Level, Seen, on_trust
@@ -88,9 +88,7 @@ def _of_a_fit(c: Certificate, parameters: dict[str, Any] | None, given: Evidence
     yield from against_data(c, parameters, model, blocks, units)
     if not given.refit:
         return
-    if not can_be_refitted(c):
-        yield trusted("refit", f"not possible: a record of schema {c.made_in_schema} has no seed and no parameters")
-    elif missing := _lacks(c, given):
+    if missing := _lacks(c, given):
         yield Check("refit", False, f"training again needs {missing}=, as the first fit had it")
     else:
         yield from against_refit(c, model, given.X, given.y, given.groups, given.order)
@@ -146,7 +144,7 @@ def _seen(c: Certificate, parameters: dict[str, Any] | None, given: Evidence, un
     level = Level.MODEL if fitted or answered else Level.RECORD
     if given.has_rows and (fitted or is_given(c)):
         level = Level.DATA
-        if given.refit and fitted and can_be_refitted(c) and not _lacks(c, given):
+        if given.refit and fitted and not _lacks(c, given):
             level = Level.REFIT
     answers_only = is_given(c) and parameters is not None and bool(parameters["answers_only"])
     return Seen(

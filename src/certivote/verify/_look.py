@@ -13,8 +13,8 @@ from certivote.verify._check import Check
 
 __all__ = ["check_choices", "is_folded", "is_train_share", "looks_first", "may_fold", "n_first"]
 
-_FIRST, _FOLDED_FIRST, _EARLIER_FIRST = 0.2, 0.1, 0.3
-"""Share of the rows that is looked at; where there may be folds; and the share that earlier versions looked at."""
+_FIRST, _FOLDED_FIRST = 0.2, 0.1
+"""Share of the rows that is looked at, and where there may be folds."""
 _FOLDS = ("2", "3")
 _FOLDED_BELOW = 10_000
 """Rows from which on folds are not chosen."""
@@ -27,10 +27,6 @@ _SHARES = "(?P<share>50|55|60|65|70|75|80)% of the (?P<what>rows|entities) train
 _FIRST_ROWS = rf"on the first (?P<first>{_COUNT}) (?P=what), "
 _ERRORS = rf"voters err on (?P<late>{_RATE})% of those they have not seen, on half as many on (?P<early>{_RATE})%"
 _SHARE = re.compile(_SHARES + _FIRST_ROWS + _ERRORS)
-_EARLIER = re.compile(
-    rf"{_SHARES}a forest on the first (?P<first>{_COUNT}) (?P=what) errs on [0-9]+\.[0-9]{{2}}% of those it has not "
-    r"seen, on half as many [0-9]+\.[0-9]{2}%"
-)
 _FEW = re.compile(
     rf"half of the (?P<what>rows|entities) train the voters: (?P<all>{_COUNT}) (?P=what) are too few for a learning "
     "curve"
@@ -105,8 +101,6 @@ def check_choices(c: Certificate, parameters: dict[str, Any] | None) -> Check:
     else:
         look = parameters is not None and _looks_for_folds(c, parameters)
         right = right and c.split == "single" and is_train_share(c, text, folds=look)
-        # Before folds could be chosen, the first rows were others.
-        right = right and (parameters is None or parameters["split"] != "auto" or not _EARLIER.fullmatch(text))
     n_rows, train = c.provenance.n_rows, c.deployed_part.training_rows
     return Check("choices", right, f"{text!r}, and {train:,} of {n_rows:,} rows train the voters")
 
@@ -129,22 +123,22 @@ def is_train_share(c: Certificate, text: str, entities: int | None = None, folds
 
     ``entities`` is how many there are in all, if that is known; ``folds``, whether there might have been some.
     """
-    few, unfitted, earlier = _FEW.fullmatch(text), _UNFITTED.fullmatch(text), _EARLIER.fullmatch(text)
-    found, n_rows = few or unfitted or earlier or _SHARE.fullmatch(text), c.provenance.n_rows
+    few, unfitted = _FEW.fullmatch(text), _UNFITTED.fullmatch(text)
+    found, n_rows = few or unfitted or _SHARE.fullmatch(text), c.provenance.n_rows
     if found is None or found["what"] != ("entities" if c.groups else "rows"):
         return False
     number = _number(found["all" if few else "first"])
     if number is None or number > n_rows or not _are_rates(found, number):
         return False
-    part, percent = _EARLIER_FIRST if earlier else _FIRST, 50 if few or unfitted else int(found["share"])
+    percent = 50 if few or unfitted else int(found["share"])
     totals = [n_rows]
     if entities is not None:
         totals = [entities]
     elif c.groups:  # how many entities there are, only this text says
-        near = round(number / part)
+        near = round(number / _FIRST)
         totals = [number] if few else list(range(max(near - 5, 1), near + 6))
     return any(
-        number == (total if few else n_first(total) if folds else round(part * total))
+        number == (total if few else n_first(total) if folds else round(_FIRST * total))
         and c.deployed_part.size == total - round(percent / 100 * total)
         for total in totals
     )

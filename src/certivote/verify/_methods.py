@@ -24,7 +24,7 @@ GIVEN = "the given model"
 GIVEN_PARAMETERS = ("models", "delta", "answers_only")
 """What a certificate of models that were given records, in this order: there was no fit."""
 PROMISE_PARAMETERS = ("promises", "together")
-"""What every certificate records after these, from schema 7 on."""
+"""What every certificate records after these."""
 
 
 @dataclass(frozen=True)

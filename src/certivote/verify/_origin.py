@@ -7,26 +7,24 @@ from typing import Any
 
 import sklearn
 
-from certivote.certificate import SCHEMA_VERSION, Certificate, Provenance, recorded_parameters
+from certivote.certificate import SCHEMA_VERSION, Certificate, recorded_parameters
 from certivote.verify._check import Check, trusted
 from certivote.verify._methods import is_given
 
 __all__ = ["check_earlier", "check_model_origin", "check_origin", "check_source"]
 
-_DIGEST, _TREE = re.compile("[0-9a-f]{64}"), re.compile("tree:[0-9a-f]{64}")
+_DIGEST = re.compile("[0-9a-f]{64}")
 _NAME, _NUMBER = re.compile(r"[a-z][a-z0-9_-]*"), re.compile(r"[0-9][a-z0-9.+]*")
 """Of libraries and their versions."""
 _CREATED = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 
 
 def check_origin(c: Certificate) -> Iterator[Check]:
-    """Whether the record has what its schema has, and nothing that contradicts itself."""
-    right = c.schema_version == SCHEMA_VERSION and 1 <= c.made_in_schema <= SCHEMA_VERSION
-    yield Check("schema", right, f"{c.schema_version}, made in {c.made_in_schema}")
-    yield from _newer_fields(c)
-    if c.made_in_schema < 5:
-        return
+    """Whether the record has all that it must, and nothing that contradicts itself."""
+    yield Check("schema", c.schema_version == SCHEMA_VERSION, f"{c.schema_version}")
     origin = c.provenance
+    yield _digests(c)
+    yield Check("bounds by class", bool(c.by_class), f"{len(c.by_class)} recorded")
     yield Check("created", _is_time(origin.created), f"{origin.created!r}")
     right = bool(origin.entropy) and min(origin.entropy) >= 0
     yield Check("seed", right, f"{', '.join(map(str, origin.entropy)) or 'none'} recorded")
@@ -48,41 +46,18 @@ def check_origin(c: Certificate) -> Iterator[Check]:
     yield Check("columns", right, f"{origin.n_columns:,}, {len(origin.columns):,} of them with names")
 
 
-def _newer_fields(c: Certificate) -> Iterator[Check]:
-    """What later schemas have added is there in a new record, and empty in an old one."""
-    made = c.made_in_schema
-    has_origin, is_empty = bool(c.provenance.created), c.provenance == Provenance() and not c.provenance.created
-    right = has_origin and bool(c.provenance.parameters) if made >= 5 else is_empty
-    yield Check("provenance", right, "recorded" if has_origin else f"not part of schema {made}")
+def _digests(c: Certificate) -> Check:
+    """Whether all digests are there; of given models, those that can be."""
     digests = [d for part in c.parts for d in (part.certification_digest, part.training_digest, part.votes_digest)]
     wanted = [digest for digest in digests if digest] if is_given(c) else digests
-    kind = _TREE if made >= 9 else _DIGEST
-    right = not any(digests) if made == 1 else all(kind.fullmatch(digest) for digest in wanted)
+    right = all(_DIGEST.fullmatch(digest) for digest in wanted)
     if is_given(c):
         # Those of the training rows only if these were shown.
         shown = [(bool(part.training_rows), True, True) for part in c.parts]
         right = right and shown == [
             (bool(part.training_digest), bool(part.certification_digest), bool(part.votes_digest)) for part in c.parts
         ]
-    yield Check("digests", right, f"{sum(map(bool, digests))} of {len(digests)} recorded")
-    right = bool(c.by_class) == (made > 2)
-    yield Check("bounds by class", right, f"{len(c.by_class)} recorded in schema {made}")
-    if made < 5:
-        empty = ("", 0, 1.0)
-        right = all((p.majority_class, p.majority_errors, p.majority_bound) == empty for p in c.parts)
-        yield Check("majority", right, f"not part of schema {made}")
-    if made < 6:
-        right = not (c.groups or c.order or c.candidates)
-        right = right and not any(entry.entities or entry.losses for entry in c.by_class)
-        right = right and not any(part.entities or part.losses for part in c.parts)
-        right = right and not any(part.holdout_losses or part.majority_losses or part.drift for part in c.parts)
-        yield Check("groups, order and candidates", right, f"not part of schema {made}")
-    if made < 7:
-        right = len(c.promises) <= 1 and not c.together
-        yield Check("other promises", right, f"not part of schema {made}")
-    if made < 9:
-        right = c.division == "shuffled" and not (c.provenance.follows or c.provenance.since)
-        yield Check("division and earlier certificates", right, f"not part of schema {made}")
+    return Check("digests", right, f"{sum(map(bool, digests))} of {len(digests)} recorded")
 
 
 def _is_time(text: str) -> bool:
@@ -129,7 +104,7 @@ def check_earlier(c: Certificate, earlier: Certificate | None) -> Iterator[Check
     named = f"{c.provenance.follows:.16}..." if c.provenance.follows else "none"
     yield Check("follows", same, f"{named} recorded, {earlier.digest:.16}... given")
     before, after = earlier.provenance.created, c.provenance.created
-    yield Check("made after it", not before or before <= after, f"{before or 'unknown':.40}, then {after:.40}")
+    yield Check("made after it", before <= after, f"{before:.40}, then {after:.40}")
     digests = {digest for part in earlier.parts for digest in (part.certification_digest, part.training_digest)} - {""}
     again = [part.certification_digest for part in c.parts if part.certification_digest in digests]
     yield Check("rows of its own", not again, "the SAME rows as before" if again else "other rows than before")

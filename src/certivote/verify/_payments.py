@@ -22,7 +22,7 @@ def check_payments(c: Certificate) -> Iterator[Check]:
         where = f"part {number + 1}, payments" if len(c.parts) > 1 else "part, payments"
         try:
             with ctx.workprec(BITS):
-                yield _compare(part, _first_schema(part) if c.made_in_schema == 1 else _items(c, part), where)
+                yield _compare(part, _items(c, part), where)
         except (ArithmeticError, ValueError) as error:
             yield Check(where, False, f"they cannot be computed: {error}")
 
@@ -57,8 +57,3 @@ def _items(c: Certificate, part: PartRecord) -> dict[str, arb]:
         "constant": constant,
         "confidence": undivided - constant,
     }
-
-
-def _first_schema(part: PartRecord) -> dict[str, arb]:
-    """The first schema had the two sums only."""
-    return {"weights": arb(part.penalty), "rest": arb(part.confidence)}

@@ -14,7 +14,7 @@ from certivote.verify._check import Check, trusted
 from certivote.verify._members import ABSOLUTE, RELATIVE, made_alike
 from certivote.verify._versions import other_versions
 
-__all__ = ["against_refit", "can_be_refitted"]
+__all__ = ["against_refit"]
 
 _GROUPS = {
     "voters": ("votes_digest", "n_voters"),
@@ -52,14 +52,9 @@ _GROUPS = {
 _REST = "all other fields"
 _MAY_DIFFER = {
     *("created", "versions", "source", "source_digest", "target", "groups", "order"),
-    *("library_version", "made_in_schema"),
+    "library_version",
 }
 """A new fit takes place later, elsewhere, and from rows in memory, whose columns may have no names."""
-
-
-def can_be_refitted(c: Certificate) -> bool:
-    """Whether the record has the seed and the parameters."""
-    return bool(c.provenance.entropy) and bool(c.provenance.parameters)
 
 
 def against_refit(
@@ -82,10 +77,6 @@ def against_refit(
         "refit, row numbers", same, "those that the seed gives" if same else f"OTHER than the seed gives{caveat}"
     )
     differences = _differences(_plain(c), _plain(again.certificate_))
-    if c.made_in_schema < 8 and len(c.parts) > 1:  # these had another level
-        differences = [path for path in differences if not path.endswith(("holdout_bound", "majority_bound"))]
-    if c.made_in_schema < 9:  # digests were of another kind; those of the rows are compared with the data anyway
-        differences = [path for path in differences if not path.endswith("_digest")]
     grouped: dict[str, list[str]] = {name: [] for name in (*_GROUPS, _REST)}
     for path in differences:
         grouped[_group(path)].append(path)

@@ -79,7 +79,6 @@ def read_parameters(c: Certificate) -> dict[str, Any] | None:
         found = {name: json.loads(text) for name, text in c.provenance.parameters}
     except (RecursionError, ValueError):
         return None
-    found = {"promises": [], "together": False, **found}
     if not is_given(c):
         return found
     models = found["models"]
@@ -116,15 +115,14 @@ _WORDS = {
 
 
 def prior_of(c: Certificate, parameters: dict[str, Any] | None) -> Prior:
-    """The hyper-prior that the parameters stand for; in records without parameters, the one that the words name."""
+    """The hyper-prior that the parameters stand for."""
     if method_of(c).predictor == GIVEN:
         return Prior("given", "none: the model was given", np.array(1.0))
     over_weights = FAMILIES[c.parts[0].family].over_weights
     grid = Prior("grid", _WORDS["grid"] if over_weights else "equal weights")
     informed = Prior("informed", _WORDS["informed"])
-    if parameters is None:
-        known = {grid.words: grid, informed.words: informed}
-        return known.get(c.hyper_prior, Prior("unknown", c.hyper_prior))
+    if parameters is None:  # a check of its own has failed
+        return Prior("unknown", c.hyper_prior)
     given = parameters["prior"]
     if given == "informed" or (given == "auto" and parameters["method"] == "auto" and c.split != "none"):
         return informed
@@ -142,15 +140,14 @@ def prior_of(c: Certificate, parameters: dict[str, Any] | None) -> Prior:
 def check_settings(c: Certificate) -> Iterator[Check]:
     """Whether the numbers are those that the recorded parameters make."""
     parameters = read_parameters(c)
-    if c.made_in_schema >= 5:
-        right = parameters is not None
-        wanted = f"{len(_names(c))} {'of given models' if is_given(c) else 'that a fit has'}"
-        yield Check("parameters", right, f"{len(c.provenance.parameters)} recorded, of {wanted}")
-        if parameters is None:
-            return
-        if is_given(c):
-            yield _check_given(c, parameters)
-        yield from _compare(c, parameters, method_of(c))
+    right = parameters is not None
+    wanted = f"{len(_names(c))} {'of given models' if is_given(c) else 'that a fit has'}"
+    yield Check("parameters", right, f"{len(c.provenance.parameters)} recorded, of {wanted}")
+    if parameters is None:
+        return
+    if is_given(c):
+        yield _check_given(c, parameters)
+    yield from _compare(c, parameters, method_of(c))
     prior = prior_of(c, parameters)
     for number, part in enumerate(c.parts):
         where = f"part {number + 1}, hyper-prior" if len(c.parts) > 1 else "hyper-prior"
@@ -181,9 +178,8 @@ def _compare(c: Certificate, given: dict[str, Any], method: Method) -> Iterator[
 
 
 def _names(c: Certificate) -> tuple[str, ...]:
-    """Names of the parameters that a record of this schema has, in their order."""
-    own = GIVEN_PARAMETERS if is_given(c) else PARAMETERS
-    return own + PROMISE_PARAMETERS if c.made_in_schema >= 7 else own
+    """Names of the parameters that a record has, in their order."""
+    return (GIVEN_PARAMETERS if is_given(c) else PARAMETERS) + PROMISE_PARAMETERS
 
 
 def _promises(c: Certificate) -> Any:
@@ -200,7 +196,7 @@ def _promises(c: Certificate) -> Any:
 def _check_given(c: Certificate, parameters: dict[str, Any]) -> Check:
     """What a record of given models cannot have: two parts; of answers alone, rows to find duplicates among."""
     part, origin = c.deployed_part, c.provenance
-    right = len(c.parts) == 1 and c.made_in_schema >= 6
+    right = len(c.parts) == 1
     if parameters["answers_only"]:
         nothing = (part.duplicates, part.training_rows, part.duplicates_of_training_rows, part.training_digest)
         right = right and nothing == (0, 0, 0, "")
@@ -267,7 +263,7 @@ def _check_prior(c: Certificate, part: PartRecord, prior: Prior, where: str) -> 
     """The recorded hyper-prior of one part and its weight against what was given."""
     family = FAMILIES[part.family]
     several = prior.kind == "grid" and family.over_weights
-    right = part.prior_weight == (1.0 / _GRID if several else 1.0) or prior.kind == "unknown"
+    right = part.prior_weight == (1.0 / _GRID if several else 1.0)
     recorded = np.array(part.beta)
     if len(recorded) != part.n_voters * family.parameters_each:
         return Check(where, False, f"{len(recorded):,} numbers for {part.n_voters:,} voters")
@@ -279,8 +275,6 @@ def _check_prior(c: Certificate, part: PartRecord, prior: Prior, where: str) -> 
 def _candidates(part: PartRecord, prior: Prior, recorded: Array) -> list[Array]:
     """The hyper-priors that the recorded one may be."""
     family, n = FAMILIES[part.family], part.n_voters
-    if prior.kind == "unknown":
-        return [recorded]
     if prior.kind == "grid":
         return [family.prior(np.full(n, value)) for value in (0.5, 1.0 / n, 5.0)]
     if prior.kind == "given" and prior.values is not None:

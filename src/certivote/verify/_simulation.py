@@ -47,8 +47,8 @@ class AuditedVotes(Protocol):
     def take(self, rows: NDArray[np.intp]) -> Any:
         """The votes on some of the rows, again as :class:`AuditedVotes`."""
 
-    def digest(self, plain: bool = False) -> str:
-        """What tells these votes from others; ``plain``: as it was before schema 9."""
+    def digest(self) -> str:
+        """What tells these votes from others."""
 
 
 Simulation = Callable[[AuditedVotes, Array, Labels, str, int, Array | None], tuple[int, int]]

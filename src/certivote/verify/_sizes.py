@@ -48,7 +48,7 @@ def check_sizes(c: Certificate, parameters: dict[str, Any] | None) -> Iterator[C
 def _rows(c: Certificate, parameters: dict[str, Any] | None) -> Check:
     """Every row trains or certifies, once each, in parts as large as the split makes them."""
     found = [(part.training_rows, part.n) for part in c.parts]
-    n_rows = c.provenance.n_rows if c.made_in_schema >= 5 else sum(found[0])
+    n_rows = c.provenance.n_rows
     if is_given(c):
         # Its training rows, if they were shown, are none of these.
         right = [part.n for part in c.parts] == [n_rows]
@@ -105,8 +105,7 @@ def _duplicates(part: PartRecord, where: str) -> Check:
 def _part(c: Certificate, part: PartRecord, where: str) -> Iterator[Check]:
     yield _duplicates(part, where)
     losses = part.holdout_losses
-    # Bounds to compare with: those of several parts have not always held together.
-    shared = c.delta / (len(c.parts) if c.made_in_schema >= 8 else 1)
+    shared = c.delta / len(c.parts)
     level = shared / (len(c.candidates) + 1 if c.candidates else 1)
     right = is_fixed_bound(part.holdout_errors, part.n, losses, part.entities, level, part.holdout_bound)
     fixed = method_of(c).predictor in (FIXED, GIVEN)
@@ -114,12 +113,11 @@ def _part(c: Certificate, part: PartRecord, where: str) -> Iterator[Check]:
     yield Check(f"{where}prior vote", right, f"{part.holdout_errors:,} errors, at most {part.holdout_bound!r}")
     if method_of(c).predictor == RANDOM:
         yield _simulated(c, part, where)
-    if c.made_in_schema >= 5:
-        delta = shared if part.training_rows and not is_given(c) else shared / len(c.classes)
-        errors, losses = part.majority_errors, part.majority_losses
-        right = part.majority_class in c.classes
-        right = right and is_fixed_bound(errors, part.n, losses, part.entities, delta, part.majority_bound)
-        yield Check(f"{where}majority", right, f"{part.majority_errors:,} errors, at most {part.majority_bound!r}")
+    delta = shared if part.training_rows and not is_given(c) else shared / len(c.classes)
+    errors, losses = part.majority_errors, part.majority_losses
+    right = part.majority_class in c.classes
+    right = right and is_fixed_bound(errors, part.n, losses, part.entities, delta, part.majority_bound)
+    yield Check(f"{where}majority", right, f"{part.majority_errors:,} errors, at most {part.majority_bound!r}")
     yield from check_drift(c, part, where)
 
 
@@ -128,8 +126,6 @@ def _simulated(c: Certificate, part: PartRecord, where: str) -> Check:
     family, rounds = FAMILIES[part.family], 0
     if not family.has_closed_form(c.loss, len(c.classes)):
         rounds = -(-family.simulated_votes(part.n_voters) // part.n)
-        if c.made_in_schema < 5:  # how many was not always the same
-            rounds = part.risk_draws // part.n
     # What is drawn for the rows of an entity counts once for the entity.
     right = part.risk_draws == rounds * part.size
     if part is c.deployed_part:
@@ -142,7 +138,7 @@ def _classes(c: Certificate) -> Iterator[Check]:
     """The rows of each class: of all rows, of the certification rows and so of the training rows."""
     right = 2 <= len(c.classes) == len(set(c.classes)) and (c.method != "c-bound" or len(c.classes) == 2)
     yield Check("classes", right, f"{len(c.classes)}, no two alike")
-    if c.made_in_schema < 5 or not right:
+    if not right:
         return
     counts, part = c.provenance.class_counts, c.deployed_part
     right = len(counts) == len(c.classes) and sum(counts) == c.provenance.n_rows

@@ -115,15 +115,7 @@ def _rows(c: Certificate, parameters: dict[str, Any] | None, seen: Seen) -> Iter
     yield from _of_the_vote(c)
     yield from _of_the_parts(c, seen)
     yield from _of_the_texts(c, parameters)
-    if c.made_in_schema >= 5:
-        yield from _of_the_origin(c, seen)
-    else:
-        promised = "by class, nor " if c.made_in_schema < 3 else ""
-        why = (
-            f"a record of schema {c.made_in_schema} says nothing of where it comes from, nor with which parameters and "
-            f"seed it was made, and nothing is promised {promised}about the most frequent class"
-        )
-        yield _Row("what its schema has not", Level.NEVER, why, _earlier(c))
+    yield from _of_the_origin(c, seen)
     if seen.came_fitted or seen.level < Level.MODEL:
         why = "classifiers that came fitted are used as they are: what they were trained on, no fit shows"
         if seen.level < Level.MODEL:
@@ -160,9 +152,7 @@ def _of_the_parts(c: Certificate, seen: Seen) -> Iterator[_Row]:
         c.loss, len(c.classes)
     )
     why = "only the data show what is counted in them"
-    counts = ["n", "training_rows", "duplicates", "duplicates_of_training_rows"]
-    if c.made_in_schema >= 5:
-        counts += ["majority_class", "majority_errors"]
+    counts = ("n", "training_rows", "duplicates", "duplicates_of_training_rows", "majority_class", "majority_errors")
     yield _Row("counts of rows", Level.DATA, why, (*_each(every, *counts), *_stated("n"), "classes"))
     risks = () if simulated else (*_each(own, "risks"), *_stated("risks"))
     yield _Row("counts of errors", Level.DATA, why, (*_each(own, "errors"), *_stated("errors"), "loss"))
@@ -311,32 +301,8 @@ def _of_the_origin(c: Certificate, seen: Seen) -> Iterator[_Row]:
     for level, why in reasons.items():
         fields = tuple(f"provenance.{name}" for name, until in places.items() if until == level)
         if level == Level.NEVER:
-            # Where every row is by itself, records of schema 5 and 6 are alike; later ones have more parameters.
-            schema = () if c.groups or c.order or c.made_in_schema >= 7 else ("made_in_schema",)
-            fields = ("library_version", *schema, *fields)
+            fields = ("library_version", *fields)
         yield _Row("provenance", level, why, fields)
-
-
-def _earlier(c: Certificate) -> tuple[str, ...]:
-    """Fields that nothing ties to parameters, or that were not recorded."""
-    own, others = _numbers(c)
-    parts = _each([*own, *others], "beta", "prior_weight")
-    parts += _each([*own, *others], "majority_class", "majority_errors", "majority_bound")
-    if c.made_in_schema == 1:
-        parts += _each([*own, *others], *_DIGESTS, "votes_digest")
-    if c.made_in_schema < 3:
-        parts += ("promises",)
-    whole = ("provenance", "library_version", "solver", "choices", "hyper_prior", "theorem", "assumptions", "split")
-    return (
-        *parts,
-        *whole,
-        "average_weights",
-        "n_draws",
-        "renyi_orders",
-        "price_atoms",
-        "price_scales",
-        "made_in_schema",
-    )
 
 
 def _numbers(c: Certificate) -> tuple[list[int], list[int]]:

@@ -81,7 +81,7 @@ def is_certified_vote(c: Certificate, part: PartRecord, weights: Array) -> bool:
 def check_recorded_weights(c: Certificate) -> Iterator[Check]:
     """Whether weights that are recorded as such can be deployed, and the fixed vote has the prior's."""
     method = method_of(c)
-    if method.predictor not in (MEAN, FIXED, GIVEN) or c.made_in_schema < 5:
+    if method.predictor not in (MEAN, FIXED, GIVEN):
         return
     for number, part in enumerate(c.parts):
         where = f"part {number + 1}, weights" if len(c.parts) > 1 else "recorded weights"

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from certivote.certificate import Certificate
-from certivote.verify._check import Check, trusted
+from certivote.verify._check import Check
 from certivote.verify._look import check_choices
 from certivote.verify._methods import is_given, method_of
 from certivote.verify._settings import prior_of
@@ -56,12 +56,6 @@ _UNUSED = (
     "others or in choosing its threshold."
 )
 """What certificates of given models say first of all."""
-_TRIED_BEFORE_5 = (
-    "The method, loss, delta, split, hyper-prior, voters and seed were fixed before fitting. If this is the best of G "
-    "fits to the same rows, or chosen among several certificates, it may fail with probability up to G times delta: "
-    "fit each with delta/G instead."
-)
-"""The third of them in earlier schemas."""
 _FIXED = "The voters (classifiers, thresholds and ranges) were fixed without looking at the certification rows."
 FITTED = (
     "No classifier or transformer that came fitted, alone or inside another one, and no function or object of the "
@@ -96,8 +90,7 @@ def check_words(c: Certificate, parameters: dict[str, Any] | None) -> Iterator[C
     yield from _stated(c, "hyper-prior in words", c.hyper_prior, prior_of(c, parameters).words)
     yield Check("solver", c.solver in ("lbfgs", "adam"), f"{c.solver!r}")
     yield _assumptions(c)
-    if c.made_in_schema >= 5:
-        yield check_choices(c, parameters)
+    yield check_choices(c, parameters)
     remark = _c_bound_remark(c)
     right = (remark in c.remarks) if remark else not any(text.startswith("the C-bound") for text in c.remarks)
     yield Check("remark on the bound", right, "it is there" if remark else "none is needed")
@@ -105,12 +98,8 @@ def check_words(c: Certificate, parameters: dict[str, Any] | None) -> Iterator[C
 
 
 def _stated(c: Certificate, what: str, found: str, wanted: str) -> Iterator[Check]:
-    if found == wanted:
-        yield Check(what, True, found)
-    elif c.made_in_schema >= 5:
-        yield Check(what, False, f"{found!r}; the numbers are those of {wanted!r}")
-    else:
-        yield trusted(what, f"the wording of an earlier schema: {found!r}", what.split()[0].replace("-", "_"))
+    right = found == wanted
+    yield Check(what, right, found if right else f"{found!r}; the numbers are those of {wanted!r}")
 
 
 def _theorem(c: Certificate) -> str:
@@ -124,20 +113,12 @@ def _theorem(c: Certificate) -> str:
 def _assumptions(c: Certificate) -> Check:
     """All of them, word for word; which of the last is there depends on the voters, see :data:`FITTED`."""
     sample = _ENTITIES if c.groups else _TIME if c.order else _ROWS
-    if is_given(c):
-        expected = [_UNUSED, sample, *_OF_GIVEN_MODELS]
-    else:
-        expected = [sample, *(_OF_A_FIT if c.by_class or c.made_in_schema > 2 else _OF_A_FIT[:-1])]
-        if c.made_in_schema < 5:
-            expected[2] = _TRIED_BEFORE_5
+    expected = [_UNUSED, sample, *_OF_GIVEN_MODELS] if is_given(c) else [sample, *_OF_A_FIT]
     if len(c.promises) > 1:
         expected.append(_OF_PROMISES)
     if c.split == "none" and not is_given(c):
         expected.append(_FIXED)
-    # The first schemas spoke of certified rows.
-    found = [
-        text.replace("certified rows", "certification rows") if c.made_in_schema < 4 else text for text in c.assumptions
-    ]
+    found = list(c.assumptions)
     may = [expected] if c.split == "none" else [expected, [*expected, FITTED]]
     missing = [text for text in expected if text not in found]
     told = f"missing: {missing[0]}" if missing else f"{len(found)} sentences"

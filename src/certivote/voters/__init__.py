@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from certivote.voters._mixed import Mixed
     from certivote.voters._preprocessed import Preprocessed
     from certivote.voters._reach import reachable
-    from certivote.voters._stored import EARLIER, KINDS, RECIPES
+    from certivote.voters._stored import KINDS, RECIPES
     from certivote.voters._stumps import Stumps
     from certivote.voters._xgboost import BOOSTER_ROUNDS, booster_parameters, with_booster
 else:
@@ -37,7 +37,7 @@ else:
             "_mixed": ["Mixed"],
             "_preprocessed": ["Preprocessed"],
             "_reach": ["reachable"],
-            "_stored": ["EARLIER", "KINDS", "RECIPES"],
+            "_stored": ["KINDS", "RECIPES"],
             "_stumps": ["Stumps"],
             "_xgboost": ["BOOSTER_ROUNDS", "booster_parameters", "with_booster"],
             "text_columns": [],
@@ -46,7 +46,6 @@ else:
 
 __all__ = [
     "BOOSTER_ROUNDS",
-    "EARLIER",
     "KINDS",
     "RECIPES",
     "VOTERS",

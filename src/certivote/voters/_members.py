@@ -39,7 +39,7 @@ class FoldedMember:
     Attributes
     ----------
     models : tuple of models
-        One, or in older files one per fold of the training rows.
+        One; none where only ``unseen`` is asked for.
     columns : tuple of arrays of int
         Those that each model sees.
     n_groups : int

@@ -4,16 +4,14 @@ from typing import Any
 
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 
-from certivote.voters._boosting import Boosting
 from certivote.voters._classifiers import Classifiers, FittedClassifiers
 from certivote.voters._columns import ColumnEncoder
-from certivote.voters._earlier import EarlierBoosting, EarlierForest
 from certivote.voters._forest import FittedForest, Forest
 from certivote.voters._mixed import FittedMixed, Mixed
 from certivote.voters._preprocessed import FittedPreprocessed, Preprocessed
 from certivote.voters._stumps import FittedStumps, Stumps
 
-__all__ = ["EARLIER", "KINDS", "RECIPES"]
+__all__ = ["KINDS", "RECIPES"]
 
 KINDS: dict[type[Any], type[Any]] = {
     Classifiers: FittedClassifiers,
@@ -36,6 +34,3 @@ RECIPES: tuple[type[Any], ...] = (
     Stumps,
 )
 """Families and what they are made of: estimators whose constructors do no more than remember their parameters."""
-
-EARLIER: dict[type[Any], type[Any]] = {Boosting: EarlierBoosting, FittedForest: EarlierForest}
-"""What model files of the earlier format hold in place of some of them: dataclasses whose ``current`` makes these."""

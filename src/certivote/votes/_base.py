@@ -5,7 +5,6 @@ The weights of a deployed vote are fixed-point numbers (:func:`fixed_point`): th
 in whatever order they are taken, so certification and prediction agree to the bit on every machine.
 """
 
-import hashlib
 from typing import Any, Protocol
 
 import numpy as np
@@ -78,8 +77,8 @@ class Votes(Protocol):
     def block(self, rows: slice) -> "Votes":
         """The votes on consecutive rows of a table of many, not copied, with maps that take little memory."""
 
-    def digest(self, plain: bool = False) -> str:
-        """What tells these votes from others; ``plain``: as it was before schema 9 of certificates."""
+    def digest(self) -> str:
+        """What tells these votes from others."""
 
     def pieces(self, first: int) -> tuple[Piece, ...]:
         """What these votes contribute to a digest if their first row has this number: a piece for each table."""
@@ -135,14 +134,10 @@ def plurality(masses: Array) -> NDArray[np.intp]:
     return np.argmax(masses, axis=1)
 
 
-def table_digest(table: NDArray[Any], size: int, plain: bool) -> str:
+def table_digest(table: NDArray[Any], size: int) -> str:
     """Of a table of numbers, the same in whatever order and width it is stored."""
     # Certificates record digests: these functions may never change.
-    if not plain:
-        return join_pieces(table_pieces(table, size, 0))
-    wide = np.dtype("<f8") if table.dtype.kind == "f" else np.dtype("<u4")
-    content = np.ascontiguousarray(table).astype(wide, copy=False)
-    return hashlib.sha256(repr((table.shape, size)).encode() + content.tobytes()).hexdigest()
+    return join_pieces(table_pieces(table, size, 0))
 
 
 def table_pieces(table: NDArray[Any], size: int, first: int) -> tuple[Piece, ...]:

@@ -92,8 +92,8 @@ class BinnedVotes:
     def block(self, rows: slice) -> "BinnedVotes":
         return BinnedVotes(self._bins[rows], self._shape[1], is_block=True)
 
-    def digest(self, plain: bool = False) -> str:
-        return table_digest(self._bins, self._shape[1], plain)
+    def digest(self) -> str:
+        return table_digest(self._bins, self._shape[1])
 
     def pieces(self, first: int) -> tuple[Piece, ...]:
         return table_pieces(self._bins, self._shape[1], first)

@@ -115,8 +115,8 @@ class DenseVotes:
     def block(self, rows: slice) -> "DenseVotes":
         return DenseVotes(self._codes[rows], self.n_classes, is_block=True)
 
-    def digest(self, plain: bool = False) -> str:
-        return table_digest(self._codes, self.n_classes, plain)
+    def digest(self) -> str:
+        return table_digest(self._codes, self.n_classes)
 
     def pieces(self, first: int) -> tuple[Piece, ...]:
         return table_pieces(self._codes, self.n_classes, first)

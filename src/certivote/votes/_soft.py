@@ -66,8 +66,8 @@ class SoftVotes:
     def block(self, rows: slice) -> "SoftVotes":
         return SoftVotes(self._fractions[rows])
 
-    def digest(self, plain: bool = False) -> str:
-        return table_digest(self._fractions, self.n_classes, plain)
+    def digest(self) -> str:
+        return table_digest(self._fractions, self.n_classes)
 
     def pieces(self, first: int) -> tuple[Piece, ...]:
         return table_pieces(self._fractions, self.n_classes, first)

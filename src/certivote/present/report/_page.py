@@ -70,7 +70,7 @@ def write_report(
         "glance_axis": glance_axis,
         "split": split_words(certificate),
         "drifts": [drift_text(drift) for drift in part.drift],
-        "majority": majority(part) if part.majority_class else "",
+        "majority": majority(part),
         "test_used": test is not None and not test.is_test,
         "test_note": None if test is None else comparison_note(certificate, test),
         "candidates": candidate_lines(certificate),

@@ -30,12 +30,10 @@ def premises(certificate: Certificate) -> list[tuple[str, str, str]]:
 
 
 def _known(certificate: Certificate) -> list[tuple[str, str, str]]:
-    """Words by which a sentence is known, in certificates of every version, and what the record says of it."""
+    """Words by which a sentence is known, and what the record says of it."""
     part = certificate.deployed_part
     seen = f"{part.training_rows:,} training rows and {cases(part)}"
-    digests = " A record this old has no digests of them."
-    if part.certification_digest:
-        digests = " Their digests are recorded: verifying with the model and the data shows which rows they are."
+    digests = " Their digests are recorded: verifying with the model and the data shows which rows they are."
     paid = f"Paid for: {_paid(certificate)}. What else was tried is not in the record."
     return [
         ("had no part in training", "not checked", _training(certificate)),

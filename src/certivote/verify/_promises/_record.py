@@ -36,7 +36,7 @@ def promise_share(c: Certificate) -> arb:
 def check_promises(c: Certificate) -> Iterator[Check]:
     """All promises of a record."""
     if not c.promises:
-        return  # records of the first schemas have none; that others must, is checked with the schema
+        return  # that there are some, is checked with the origin
     names = [promise.name for promise in c.promises]
     right = names[0] == "by class" and names.count("by class") == 1
     right = right and (len(names) == 1 or method_of(c).counts_errors)
