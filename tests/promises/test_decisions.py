@@ -167,3 +167,93 @@ def test_promises_are_parameters_like_others(vote):
 @parametrize_with_checks([CertifiedVoteClassifier("holdout", forest(3), promises=[PredictionSets(0.8)], together=True)])
 def test_scikit_learn_checks_with_promises(estimator, check):
     check(estimator)
+
+
+# Scores and masses of single precision
+
+
+def close_scores(n, seed):
+    """Two scores, neighbours in single precision: answers with the larger are right, with the other mostly not."""
+    rng = np.random.default_rng(seed)
+    low = np.float32(0.7)
+    sure = rng.random(n) < 0.75
+    truth = rng.integers(0, 2, n)
+    said = np.where(~sure & (rng.random(n) < 0.75), 1 - truth, truth)
+    return truth, said, np.where(sure, np.nextafter(low, np.float32(1)), low)
+
+
+def test_scores_of_single_precision_are_compared_as_they_were_certified():
+    truth, said, scores = close_scores(4000, 0)
+    assert scores.dtype == np.float32
+    certificate = certify_predictions(truth, said, scores=scores, promises=[Abstention(max_error=0.05)])
+    threshold = certificate.promises[1].thresholds[0]
+    truth, said, scores = close_scores(4000, 1)
+    for answers in (
+        answered(certificate, scores),
+        answered(certificate, scores.astype(float)),
+        scores >= threshold,  # NumPy rounds the threshold to the precision of the scores
+        scores.astype(float) >= threshold,
+    ):
+        assert 0.7 < answers.mean() < 0.8
+        assert (said != truth)[answers].mean() <= 0.05
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32])
+def test_margins_are_those_of_double_precision(kind):
+    masses = np.random.default_rng(0).dirichlet(np.ones(3), 2000).astype(kind)
+    assert margins(masses).dtype == np.float64
+    assert np.array_equal(margins(masses), margins(masses.astype(float)))
+
+
+class Single:
+    """A model whose probabilities have single precision, as those of many libraries have."""
+
+    classes_ = np.array([0, 1, 2])
+
+    def predict(self, X):
+        return X[:, 0].astype(int)
+
+    def predict_proba(self, X):
+        tenth = np.float32(0.1)
+        masses = np.full((len(X), 3), np.float32(0.0))
+        rows, other = np.arange(len(X)), np.where(X[:, 0] == 0, 1, 0)
+        masses[rows, X[:, 0].astype(int)] = np.float32(0.9)
+        masses[rows, other] = np.where(X[:, 1] > 0, tenth, np.nextafter(tenth, np.float32(1)))
+        return masses
+
+
+def test_a_model_of_single_precision_answers_where_it_was_certified():
+    """Its margins differ by less than single precision tells apart."""
+    rng = np.random.default_rng(0)
+    X = np.stack([rng.integers(0, 2, 4000), rng.random(4000) < 0.75], axis=1).astype(float)
+    y = np.where((X[:, 1] == 0) & (rng.random(4000) < 0.75), 1 - X[:, 0], X[:, 0]).astype(int)
+    certificate = certify(Single(), X, y, promises=[Abstention(max_error=0.05)])
+    answers = answered(certificate, margins(Single().predict_proba(X)))
+    assert 0.7 < answers.mean() < 0.8
+    assert (X[:, 0] != y)[answers].mean() <= 0.05
+
+
+@pytest.mark.parametrize("promise", [Sensitivity(0.9, "1"), PredictionSets(0.9)], ids=repr)
+def test_masses_of_single_precision_decide_the_same_by_hand(promise):
+    rng = np.random.default_rng(3)
+    X, truth = rng.random((1500, 1)), rng.integers(0, 2, 1500)
+
+    class Model:
+        classes_ = np.array([0, 1])
+
+        def predict(self, X):
+            return np.zeros(len(X), dtype=int)
+
+        def predict_proba(self, X):
+            mass = np.round(X[:, 0], 2).astype(np.float32)
+            return np.stack([1 - mass, mass], axis=1)
+
+    certificate = certify(Model(), X, truth, promises=[promise])
+    masses, record = Model().predict_proba(X), certificate.promises[1]
+    by_hand = masses >= record.thresholds[0]
+    assert record.thresholds[0] > 0.0
+    if record.name == "sensitivity":
+        assert np.array_equal(flagged(certificate, masses), by_hand[:, 1])
+    else:
+        by_hand[:, 0] = True
+        assert np.array_equal(prediction_sets(certificate, masses, Model().predict(X)), by_hand)

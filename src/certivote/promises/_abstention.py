@@ -42,6 +42,7 @@ from certivote.certificate import (
 from certivote.maths.binary_kl import kl
 from certivote.maths.rounding import all_but
 from certivote.promises._base import Guide, Promise
+from certivote.promises._cutoff import apart
 from certivote.promises._ledger import Ledger
 from certivote.promises._rows import Columns, PromiseRows
 from certivote.promises._sequence import until_failure
@@ -86,7 +87,7 @@ class Abstention(Promise):
     --------
     >>> import numpy as np
     >>> from certivote import certify_predictions
-    >>> from certivote.promises import Abstention
+    >>> from certivote.promises import Abstention, answered
     >>> rng = np.random.default_rng(0)
     >>> score, y = rng.random(2000), rng.integers(0, 2, 2000)
     >>> said = np.where(rng.random(2000) < 0.3 * (1 - score), 1 - y, y)
@@ -94,7 +95,7 @@ class Abstention(Promise):
     >>> promise = certificate.promises[1]
     >>> Abstention.sentences(promise)[0]
     'answers at least 53.92 % of cases, and is wrong on at most 10.00 % of those it answers'
-    >>> answers = score >= promise.thresholds[0]
+    >>> answers = answered(certificate, score)
     """
 
     name = "abstention"
@@ -199,7 +200,14 @@ def _at(guide: PromiseRows, coverages: NDArray[np.float64]) -> NDArray[np.float6
     known = np.unique(scores)
     ranks = np.clip(np.ceil(coverages * len(scores)).astype(int), 1, None)
     places = np.searchsorted(known, scores[len(scores) - ranks])
-    return np.where(places > 0, _BETWEEN * known[places] + (1.0 - _BETWEEN) * known[places - 1], _everything(guide))
+    everything = _everything(guide)
+    lows, highs = known[places - 1].tolist(), known[places].tolist()
+    return np.array(
+        [
+            apart(low, _BETWEEN * high + (1.0 - _BETWEEN) * low, high) if place else everything
+            for place, low, high in zip(places.tolist(), lows, highs, strict=True)
+        ]
+    )
 
 
 def _everything(guide: PromiseRows) -> float:

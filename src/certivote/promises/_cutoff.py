@@ -16,7 +16,8 @@ whose coverage holds given the calibration rows.)
 
 The threshold lies just below that number, and above the next smaller one, where the events of these rows are the same:
 a number that is computed again, by other instructions of a processor, may differ in its last bits, which must not
-decide.
+decide. Rounded to single precision, as NumPy does where it compares masses of that precision with it, it lies there
+too.
 
 What has been shown is ``F(t) <= a``, and not that ``F(t)`` is at most the bound of the statement where that is less.
 
@@ -38,7 +39,7 @@ from numpy.typing import NDArray
 from certivote.certificate import Fixed, PromiseRecord, Statement, counted, entities
 from certivote.promises._ledger import Ledger
 
-__all__ = ["GRID", "checked_share", "lacking", "largest_threshold", "rows_needed"]
+__all__ = ["GRID", "apart", "checked_share", "lacking", "largest_threshold", "rows_needed"]
 
 Array = NDArray[np.float64]
 Test = Callable[[float], Statement]
@@ -89,11 +90,29 @@ def largest_threshold(test: Test, candidates: Array, numbers: Array, grid: bool,
         statement = test(float(candidates[middle]))
         if statement.bound <= most and (statement.errors or 0) <= most * statement.n:
             low, high = float(below[middle]), float(candidates[middle])
-            between = max(low + _BETWEEN * (high - low), high - _ERROR)
-            found, first = replace(statement, threshold=between if low < between < high else high), middle + 1
+            between = apart(low, max(low + _BETWEEN * (high - low), high - _ERROR), high)
+            found, first = replace(statement, threshold=between), middle + 1
         else:
             end = middle
     return found
+
+
+def apart(low: float, number: float, high: float) -> float:
+    """A number between two others or, if in single precision it is no longer above the lower one, the next that is.
+
+    NumPy rounds a threshold where it compares scores of single precision with it.
+
+    Examples
+    --------
+    >>> apart(0.25, 0.3, 0.35), apart(0.25, 0.25 + 1e-9, 0.25 + 2.0**-25)
+    (0.3, 0.2500000298023224)
+    """
+    with np.errstate(over="ignore"):
+        single = np.float32(number)
+        above = float(single if float(single) > low else np.nextafter(single, np.float32(np.inf)))
+    if above != float(single) and above <= high:
+        return above
+    return number if low < number < high else high
 
 
 def _last_before_failure(test: Test, ascending: Array, most: float) -> Statement | None:

@@ -1,7 +1,9 @@
 """What certified thresholds decide about new cases: which are answered, which are flagged, which classes are in a set.
 
-Thresholds are compared with scores and masses exactly as they were when the certification rows were counted. Vote
-masses of this library are multiples of ``2**-52``, the same wherever they are computed.
+Thresholds are compared with scores and masses exactly as they were when the certification rows were counted: in double
+precision, to which numbers of less are widened first, and with margins that are computed in it too. (NumPy rounds the
+threshold where it compares scores of single precision with it.) Vote masses of this library are multiples of
+``2**-52``, the same wherever they are computed.
 """
 
 import json
@@ -33,8 +35,8 @@ def answered(certificate: Certificate, scores: ArrayLike, max_error: float | Non
     ----------
     certificate : Certificate
     scores : array-like of shape (n_samples,)
-        How sure the vote is of each answer, as when it was certified: the scores that were given with the answers, or
-        :func:`margins` of what ``predict_proba`` says.
+        How sure the vote is of each answer, as when it was certified: the scores that were given with the answers, with
+        as many digits, or :func:`margins` of what ``predict_proba`` says.
     max_error : float, optional
         With ``Abstention(curve=...)``, the share of answers that may be wrong: of all thresholds whose bound is at most
         this, the one that answers most. With ``Abstention(max_error=...)`` it may be left out, unless there are

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from certivote.theory.entities import Entities
 from certivote.theory.risks import Labels
@@ -76,13 +76,15 @@ def _some(columns: Columns, rows: NDArray[np.intp]) -> Columns:
     return chosen
 
 
-def margins(masses: Array) -> Array:
+def margins(masses: ArrayLike) -> Array:
     """By how much the largest mass of each row exceeds the second: 0 where they are tied.
+
+    In double precision, also of masses in single precision: as when they were certified.
 
     Examples
     --------
     >>> margins(np.array([[0.5, 0.25, 0.25], [0.5, 0.5, 0.0]])).tolist()
     [0.25, 0.0]
     """
-    top = np.partition(masses, -2, axis=1)[:, -2:]
+    top = np.partition(np.asarray(masses, dtype=float), -2, axis=1)[:, -2:]
     return np.asarray(top[:, 1] - top[:, 0])

@@ -42,6 +42,8 @@ _MOST_BETS = 10_000
 """Entities up to which it is computed again."""
 _CLOSE = 1e-12
 """How far masses may be off."""
+_SINGLE = 2.0**-23
+"""How far apart numbers of single precision are, at most: between masses that are so, thresholds are such numbers."""
 
 
 def _meets(entry: Statement, least: float) -> bool:
@@ -285,7 +287,8 @@ def _is_largest(
     own = int(np.searchsorted(known, threshold - _CLOSE))
     if chosen and threshold and not c.groups:
         high, low = known[own] if own < len(known) else math.inf, known[own - 1] if own else 0.0
-        if min(abs(max(low + _BETWEEN * (high - low), high - _BELOW) - threshold), abs(high - threshold)) > _CLOSE:
+        near = abs(max(low + _BETWEEN * (high - low), high - _BELOW) - threshold) <= _SINGLE
+        if not (near and low - _CLOSE <= threshold <= high + _CLOSE):
             return where, False, f"{threshold!r} is not where it must be between two masses of these rows"
 
     def met(at: float, target: arb) -> bool:
