@@ -1,4 +1,4 @@
-# Set-up and checks. `make demo`, `make test`, `make test-lowest` and `make test-pythons` need Python 3.11+ and nothing else.
+# Set-up and checks. `make demo`, `make test` and its relatives need Python 3.11+ and nothing else.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin

@@ -1,9 +1,24 @@
-"""Hypothesis draws the same cases in every continuous-integration run, and new ones elsewhere."""
+"""Hypothesis draws the same cases in every continuous-integration run, and new ones elsewhere; packages that fail."""
 
 import os
+import sys
 
+import pytest
 from hypothesis import settings
 
 settings.register_profile("ci", derandomize=True, deadline=None)
 settings.register_profile("local", deadline=None)
 settings.load_profile("ci" if os.environ.get("CI") else "local")
+
+
+@pytest.fixture
+def unusable(tmp_path, monkeypatch):
+    """Makes a package one that is installed and cannot be imported, for the reason that is given."""
+
+    def make(name, reason):
+        (tmp_path / f"{name}.py").write_text(f"raise ImportError({reason!r})", encoding="utf-8")
+        monkeypatch.syspath_prepend(tmp_path)
+        for module in [module for module in sys.modules if module.partition(".")[0] == name]:
+            monkeypatch.delitem(sys.modules, module)
+
+    return make

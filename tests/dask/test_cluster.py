@@ -22,6 +22,7 @@ from sklearn.ensemble import RandomForestClassifier
 from certivote import CertifiedVoteClassifier, load, verify
 from certivote.dask import DaskCertifiedVoteClassifier, _classifier
 from certivote.dask._blocks import ClusterBlocks
+from certivote.dask._boosters import train_booster
 from certivote.dask._partition import fingerprint
 from certivote.pipeline import ByNumber, _learn, make_plan, run
 from certivote.pipeline._block_risks import LocalBlocks, blocked_boosting, blocked_risk
@@ -168,6 +169,13 @@ def test_many_rows_train_voters_where_they_lie(client, tmp_path):
         assert getattr(part, name) == getattr(other, name)
     again = fit(client, divided(many, [3000]), **same)
     assert again.certificate_ == outcome.certificate
+
+
+def test_an_xgboost_that_cannot_be_imported_is_warned_about(unusable):
+    """With it there would be another vote: without a word, nobody would know why."""
+    unusable("xgboost", "no library of OpenMP")
+    with pytest.warns(UserWarning, match="xgboost cannot be imported, .* does not vote: no library of OpenMP"):
+        assert train_booster(None, [], np.zeros(1, dtype=np.int64), [], 3, 0) is None
 
 
 def test_a_tree_that_was_grown_apart_is_weighed_by_rows_that_it_has_not_seen(client):

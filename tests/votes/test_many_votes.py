@@ -174,3 +174,16 @@ def test_small_tables_compile_nothing():
     votes.against(labels_for(votes)).adjoint(np.ones(200))
     votes.masses(np.ones(10))
     assert compiled_loops.cache_info().currsize == 0
+
+
+def test_a_numba_that_cannot_be_used_is_warned_about(unusable):
+    """As numba does where numpy is newer than itself; without a word, nobody would know why it is slow."""
+    unusable("numba", "Numba needs NumPy 2.4 or less. Got NumPy 2.5.")
+    (codes, _), weights = hard_rows(500, 37, 2), np.ones(37)
+    with blocks(2000):
+        compiled_loops.cache_clear()
+        with pytest.warns(UserWarning, match=r"numba cannot be used, .* more slowly: Numba needs NumPy 2\.4 or less"):
+            found = DenseVotes(codes, 2).masses(weights)
+        compiled_loops.cache_clear()
+    with blocks(2000), loops("numpy"):
+        np.testing.assert_array_equal(found, DenseVotes(codes, 2).masses(weights))

@@ -42,7 +42,10 @@ def train_booster(
     try:
         import xgboost
         import xgboost.dask
-    except ImportError:
+    except ImportError as error:
+        if error.name != "xgboost":  # it is installed
+            told = f"xgboost cannot be imported, and its booster does not vote: {error!s:.200}"
+            warnings.warn(told, UserWarning, stacklevel=2)
         return None
     array, call = dask_package("dask.array"), dask_package().delayed
     step = -(-int(firsts[-1]) // _MOST_ROWS)

@@ -7,6 +7,7 @@ only tables of many votes do.
 
 import functools
 import math
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -53,7 +54,10 @@ def compiled_loops() -> Loops | None:
     """The loops as compiled functions that let other threads run; None without numba."""
     try:
         import numba
-    except ImportError:
+    except ImportError as error:
+        if error.name != "numba":  # it is installed, and refuses for instance a numpy that is newer than itself
+            told = f"numba cannot be used, and loops run without it, more slowly: {error!s:.200}"
+            warnings.warn(told, UserWarning, stacklevel=2)
         return None
 
     def compiled(function: Loop) -> Loop:
