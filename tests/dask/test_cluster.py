@@ -528,3 +528,17 @@ def test_parameters_have_the_defaults_of_the_estimator():
     assert set(usual) - set(own) == {"split", "tau"}
     assert set(own) - set(usual) == {"client", "learn_rows", "sample_rows"}
     assert all(own[name].default == usual[name].default for name in set(own) & set(usual))
+
+
+# Rows and labels whose indexes say that they are in another order
+
+
+@pytest.mark.parametrize("order", [[1, 0], [0, 1]], ids=["partitions", "rows"])
+def test_labels_with_the_index_of_the_rows_in_another_order_are_refused(client, order):
+    frame = table(400)
+    halves = [frame["outcome"].iloc[:200], frame["outcome"].iloc[200:]]
+    pieces = [dask.delayed(halves[place] if order == [1, 0] else halves[place][::-1]) for place in order]
+    y = dask.dataframe.from_delayed(pieces, meta=frame["outcome"].iloc[:0], verify_meta=False)
+    clf = DaskCertifiedVoteClassifier(client=client, voters=FEW, random_state=3)
+    with pytest.raises(ValueError, match="index labels of X in another order"):
+        clf.fit(divided(frame, [200])[FEATURES], y)

@@ -5,6 +5,7 @@ how it is checked that of :mod:`certivote.verify`, and how it is shown that of :
 methods import when they are called.
 """
 
+from certivote.certificate._alignment import check_aligned
 from certivote.certificate._certificate import Certificate
 from certivote.certificate._digests import part_digest, row_keys, row_piece, rows_digest
 from certivote.certificate._in_words import (
@@ -37,6 +38,7 @@ __all__ = [
     "PromiseRecord",
     "Provenance",
     "Statement",
+    "check_aligned",
     "class_place",
     "confidence",
     "counted",

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from certivote.certificate._alignment import check_aligned
 from certivote.certificate._json import build, parse
 from certivote.certificate._parts import Candidate, PartRecord
 from certivote.certificate._promises import PromiseRecord, Statement, check_promises
@@ -220,6 +221,7 @@ class Certificate(Views):
         >>> certificate.combine([["a", "b", "b"], ["a", "a", "a"]]).tolist()
         ['a', 'b', 'b']
         """
+        check_aligned(predictions=list(predictions))
         answers = [np.asarray(each).reshape(-1) for each in predictions]
         count = len(self.candidates) or 1
         if len(answers) != count or len({len(each) for each in answers}) != 1:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
+from certivote.certificate._alignment import check_aligned
 from certivote.theory.predictors import GIVEN
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ class Views:
 
         if (truth is None) != (answers is None):
             raise ValueError("truth and answers come together: the true classes and what the classifier says.")
+        check_aligned(truth=truth, answers=answers)
         test = None if truth is None else TestRows(np.asarray(truth).tolist(), np.asarray(answers).tolist(), used)
         made, title = self._made, self._usual_title if title is None else title
         write_report(made, path, title=title, command=command, test=test)

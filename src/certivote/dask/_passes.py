@@ -5,10 +5,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from certivote.certificate import row_keys, row_piece
-from certivote.dask._partition import Layout, Part, apart, check, fingerprint, read, working_on
+from certivote.dask._partition import Layout, Part, Target, apart, check, fingerprint, read, working_on
 from certivote.maths.tree_digest import LEAF, Piece
 from certivote.theory.risks import Labels, Loss, answers_and_mistakes
 from certivote.voters import FittedVoters, GrownApart, grow_apart
@@ -30,15 +31,25 @@ class Looked:
     counts: NDArray[np.intp]
     seen: Any
     rows: bytes
+    index: tuple[int, int] | None
 
 
 def look(part: Part, X: Any, y: Any) -> Looked:
     """How many rows there are, of which classes, and what the features are."""
     with working_on(part.place):
         layout = Layout.of(*apart(X, y)) if len(X) else None
+        index = None if isinstance(y, Target) else _index_sums(X, y)
         X, labels, seen = check(part, X, y)
         found, counts = np.unique(labels, return_counts=True)
-        return Looked(len(labels), layout, found, counts, seen, fingerprint(X, labels) if len(labels) else b"")
+        return Looked(len(labels), layout, found, counts, seen, fingerprint(X, labels) if len(labels) else b"", index)
+
+
+def _index_sums(X: Any, y: Any) -> tuple[int, int] | None:
+    """For the index of the rows and for that of the labels, a number that does not depend on its order."""
+    if not (hasattr(X, "iloc") and hasattr(y, "iloc")):
+        return None
+    one, other = (int(pd.util.hash_pandas_object(own.index).sum()) for own in (X, y))
+    return one, other
 
 
 def sample(part: Part, X: Any, y: Any, places: NDArray[np.intp]) -> tuple[Any, NDArray[Any], NDArray[np.intp]] | None:

@@ -66,6 +66,12 @@ class ClusterRows:
         for place, own in enumerate(looked):
             if own.layout is not None:
                 layout.refuse(place, own.layout)
+        sums = np.array([own.index for own in whole if own.index is not None], dtype=object).reshape(-1, 2)
+        if np.any(sums[:, 0] != sums[:, 1]) and len({total % (1 << 64) for total in sums.sum(axis=0)}) == 1:
+            raise ValueError(
+                "The partitions of y have the index labels of X in another order, and rows are matched by position: "
+                "take both from one table."
+            )
         self.seen = whole[0].seen
         firsts = np.cumsum([0, *(own.n_rows for own in looked)])
         self._parts = [

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from certivote.certificate import check_aligned
 from certivote.io import check_writable
 from certivote.maths.rank_bets import CHUNK, N_BETS, change_of_ranks, evidence_of_ranks, follow_ranks, ranks
 from certivote.monitor._columns import Moved, moved
@@ -162,6 +163,7 @@ class DriftMonitor(Judged, Reported):
         -------
         Counted
         """
+        check_aligned(X=X, ids=ids, groups=groups)
         X = X if hasattr(X, "shape") else np.asarray(X)
         scores = self._model.scores(X)
         count, moment = len(scores), time_text(when)

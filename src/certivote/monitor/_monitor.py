@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from certivote.certificate import Certificate
+from certivote.certificate import Certificate, check_aligned
 from certivote.io import check_writable
 from certivote.monitor._counted import Counted, noted
 from certivote.monitor._monitor_state import KIND, content_of, fill
@@ -186,6 +186,7 @@ class Monitor(Reported):
                 "weights by labelling probabilities are not supported: a weighted loss of 1/probability is not between "
                 "0 and 1, so these bets on it would not be fair; let a random sample of all cases be labelled instead."
             )
+        check_aligned(y_true=y_true, y_pred=y_pred, ids=ids, groups=groups, table=table, scores=scores)
         truth = values_of(y_true, "y_true")
         rows = self._outcomes(truth, y_pred, table, scores)
         moment, everything = time_text(when), np.arange(len(truth))

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certivote.certificate import missing_places
+from certivote.certificate import check_aligned, missing_places
 from certivote.pipeline._values import plain_values
 from certivote.theory.predictors import RANDOM
 
@@ -75,7 +75,9 @@ def _name(model: Any) -> str:
 def ask(name: str, model: Any, X: Any, n_rows: int) -> Labels:
     """One label for each row."""
     predict = getattr(model, "predict", None)
-    return checked_labels(name, predict(X) if callable(predict) else model(X), n_rows)
+    said = predict(X) if callable(predict) else model(X)
+    check_aligned(X=X, **{f"{name}.predict(X)" if callable(predict) else f"{name}(X)": said})
+    return checked_labels(name, said, n_rows)
 
 
 def checked_labels(name: str, given: Any, n_rows: int | None = None) -> Labels:
@@ -107,7 +109,9 @@ def probabilities(name: str, model: Any, X: Any, n_rows: int) -> Probable | None
     predict, classes = getattr(model, "predict_proba", None), getattr(model, "classes_", None)
     if not callable(predict) or classes is None:
         return None
-    found, labels = np.asarray(predict(X), dtype=float), np.asarray(classes).tolist()
+    said = predict(X)
+    check_aligned(X=X, **{f"{name}.predict_proba(X)": said})
+    found, labels = np.asarray(said, dtype=float), np.asarray(classes).tolist()
     if found.shape != (n_rows, len(labels)) or not np.all((found >= 0.0) & (found <= 1.0)):
         raise ValueError(
             f"predict_proba of {name} must give numbers between 0 and 1, one row for each of the {n_rows:,} rows and a "

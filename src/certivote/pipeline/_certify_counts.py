@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from certivote.certificate import Certificate, join_pieces, row_keys, row_piece
+from certivote.certificate import Certificate, check_aligned, join_pieces, row_keys, row_piece
 from certivote.pipeline._answers import by_name, checked_labels, codes_of, match
 from certivote.pipeline._counts import CountedPart, PredictionCounts, is_label, merge_counts, packed
 from certivote.pipeline._given_rows import GivenRows, alone, certified, checked_plan, for_models
@@ -47,6 +47,7 @@ def count_predictions(y_true: ArrayLike, y_pred: Any, *, first: int = 0) -> Pred
     """
     if isinstance(first, bool) or not isinstance(first, int | np.integer) or first < 0:
         raise ValueError(f"first must be the number of the first row, 0 or more; got {first!r:.80}.")
+    check_aligned(y_true=y_true, y_pred=y_pred)
     if isinstance(y_pred, Mapping) or hasattr(y_pred, "columns"):
         columns = by_name(y_pred)
         if len(columns) != 1:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from certivote.certificate import Candidate, Certificate, part_digest, row_keys, used_rows
+from certivote.certificate import Candidate, Certificate, check_aligned, part_digest, row_keys, used_rows
 from certivote.pipeline._answers import (
     Probable,
     ask,
@@ -95,6 +95,7 @@ def certify(
     (4, 143, 0.0629)
     """
     plan = checked_plan(delta, promises, together, random_state)
+    check_aligned(X=X, y=y, groups=groups, order=order)
     models, truth = named_models(model), true_labels(y)
     _check_fresh(models, X, truth)
     units, table, entropy = make_units(len(truth), groups, order), _table(X, len(truth), "X"), entropy_of(random_state)
@@ -159,6 +160,7 @@ def certify_predictions(
     0.0235
     """
     plan = checked_plan(delta, promises, together, random_state)
+    check_aligned(y_true=y_true, y_pred=y_pred, groups=groups, order=order, table=table, scores=scores)
     truth = true_labels(y_true, "y_true")
     if isinstance(y_pred, Mapping) or hasattr(y_pred, "columns"):
         columns = by_name(y_pred)

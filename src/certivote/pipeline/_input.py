@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
 
+from certivote.certificate import check_aligned
 from certivote.voters import VoterSet
 
 __all__ = ["check_labelled", "check_rows", "refuse_fit_params"]
@@ -22,6 +23,7 @@ def check_rows(owner: Any, voters: VoterSet, X: Any) -> Any:
 
 def check_labelled(owner: Any, voters: VoterSet, X: Any, y: Any, reset: bool = True) -> tuple[Any, NDArray[Any]]:
     """Rows and labels; with ``reset``, ``owner`` remembers the names and the number of the features."""
+    check_aligned(X=X, y=y)
     if _stays_frame(voters, X):
         validate_data(owner, X, reset=reset, skip_check_array=True)
         y = column_or_1d(y, warn=True)

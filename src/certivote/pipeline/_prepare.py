@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import _safe_indexing
 
-from certivote.certificate import part_digest, row_keys
+from certivote.certificate import check_aligned, part_digest, row_keys
 from certivote.pipeline._block_risks import LocalBlocks
 from certivote.pipeline._by_number import NumberedRows
 from certivote.pipeline._hyper_priors import hyper_prior_words
@@ -71,6 +71,7 @@ def prepare(
         Shows progress.
     """
     stage = stage or Stage()
+    check_aligned(X=X, y=y, groups=groups, order=order)
     voters = plan.voters
     owner, given, names = BaseEstimator() if owner is None else owner, y, tuple(map(str, getattr(X, "columns", ())))
     X, y = check_labelled(owner, voters, X, y)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from certivote.certificate import Certificate, PromiseRecord, class_place, plain_percent
+from certivote.certificate import Certificate, PromiseRecord, check_aligned, class_place, plain_percent
 from certivote.promises._abstention import Abstention
 from certivote.promises._base import Promise
 from certivote.promises._rows import margins
@@ -127,6 +127,7 @@ def prediction_sets(
     --------
     See :class:`PredictionSets`.
     """
+    check_aligned(masses=masses, answers=answers)
     record, found = _record(certificate, PredictionSets, promise), _masses(certificate, masses)
     if record.thresholds != tuple(entry.threshold for entry in record.statements) or len(record.thresholds) not in (
         1,

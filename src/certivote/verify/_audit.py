@@ -6,7 +6,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from certivote.certificate import Certificate
+from certivote.certificate import Certificate, check_aligned
 from certivote.verify._check import Check
 from certivote.verify._methods import METHODS, is_given
 
@@ -189,6 +189,7 @@ def verify(
         from certivote.verify._levels import Evidence, audit
     except ImportError as error:
         raise ImportError("Verifying needs the package python-flint: install certivote[verify].") from error
+    check_aligned(X=X, y=y, groups=groups, order=order, predictions=predictions, scores=scores, table=table)
     given = Evidence(
         model, X, y, refit, source_digest, groups, order, predictions, training, scores, table, earlier, blocks
     )
