@@ -11,6 +11,11 @@ settings.register_profile("local", deadline=None)
 settings.load_profile("ci" if os.environ.get("CI") else "local")
 
 
+@pytest.fixture(scope="session")
+def pyproject(request):
+    return (request.config.rootpath / "pyproject.toml").read_text(encoding="utf-8")
+
+
 @pytest.fixture
 def unusable(tmp_path, monkeypatch):
     """Makes a package one that is installed and cannot be imported, for the reason that is given."""

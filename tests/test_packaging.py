@@ -36,11 +36,6 @@ def test_a_dependency_without_one_lowest_version_is_refused(old, new, complaint)
         list(constraints(PROJECT.replace(old, new)))
 
 
-@pytest.fixture
-def pyproject(request):
-    return (request.config.rootpath / "pyproject.toml").read_text(encoding="utf-8")
-
-
 def test_every_dependency_of_this_package_has_a_lowest_version(pyproject):
     names = {line.partition("==")[0] for line in constraints(pyproject)}
     assert {"numpy", "scikit-learn", "typer", "skops", "jinja2", "pytest"} <= names

@@ -240,7 +240,7 @@ def test_rows_of_one_moment_have_no_order():
 )
 def test_moments_of_all_kinds(moments):
     times = make_units(N, None, moments).times
-    assert (np.diff(times) > np.timedelta64(0)).all()
+    assert (np.diff(times) > np.timedelta64(0, "s")).all()
 
 
 def test_a_fit_is_not_repeated_without_its_groups():

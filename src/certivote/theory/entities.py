@@ -52,7 +52,7 @@ class Entities:
         """What each row counts for in the mean over entities of the means over their rows; the sum is 1."""
         return 1.0 / (self.count * self.sizes[self.codes])
 
-    def losses(self, wrong: NDArray[np.generic]) -> Array:
+    def losses(self, wrong: NDArray[np.bool_ | np.floating]) -> Array:
         """Of each entity, the share of its rows that are wrong."""
         return np.bincount(self.codes, weights=wrong, minlength=self.count) / self.sizes
 

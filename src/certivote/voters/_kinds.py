@@ -146,7 +146,9 @@ class Training:
         """
         folds = self.places % min(_FOLDS, int(self.places.max()) + 1)
         kinds = self.kinds()
-        tasks = [(kind, fold) for kind in kinds if kind in _FOLDED for fold in range(min(n_folds, folds.max() + 1))]
+        tasks = [
+            (kind, fold) for kind in kinds if kind in _FOLDED for fold in range(min(n_folds, int(folds.max()) + 1))
+        ]
         found = self._all(joblib.delayed(self._answers)(kind, folds != fold) for kind, fold in tasks)
         members: dict[str, Member] = {}
         for kind in kinds:
