@@ -285,7 +285,41 @@ def test_entities_are_counted_once_each():
         assert (entry.n, entry.entities) == (mask.sum(), len(set(patients[mask])))
         assert sorted(entry.losses) == pytest.approx(shares)
         assert entry.bound == pytest.approx(betting_upper(entry.losses, level, level), rel=1e-9)
-    assert "means over new entities" in str(promise)
+    assert "means over new entities that have such cases, of a random one of these" in " ".join(str(promise).split())
+
+
+def unequal_entities(m, rng):
+    """Entities of two kinds: one row of v, right, beside rows of many other values; or ten rows of v, mostly wrong."""
+    kinds = rng.random(m) < 0.15
+    sizes = np.where(kinds, 10, 6)
+    who = np.repeat(np.arange(m), sizes)
+    first = np.concatenate([[True], who[1:] != who[:-1]])
+    hard = kinds[who]
+    values = np.where(hard | first, "v", rng.choice(list("abcdefgh"), len(who)))
+    wrong = np.where(hard, rng.random(len(who)) < 0.9, rng.random(len(who)) < np.where(values == "v", 0.0, 0.2))
+    return who, values, wrong
+
+
+def test_promised_is_a_random_row_of_a_new_entity_that_has_one():
+    """Whatever other values go with the errors; and not the error over all rows of the group, which is far larger."""
+    rng, delta, runs = np.random.default_rng(0), 0.2, 120
+    failures, below_all_rows = 0, 0
+    for _ in range(runs):
+        who, values, wrong = unequal_entities(40, rng)
+        true = rng.integers(0, 2, len(who))
+        table = pd.DataFrame({"g": values})
+        said = np.where(wrong, 1 - true, true)
+        certificate = certify_predictions(
+            true, said, delta, groups=who, table=table, promises=[Subgroups("g")], random_state=int(rng.integers(2**31))
+        )
+        bounds = {(entry.kind, entry.label): entry.bound for entry in certificate.promises[1].statements}
+        truth = {"g = v": 0.15 * 0.9} | {f"g = {value}": 0.2 for value in "abcdefgh"}
+        failures += any(
+            bound < (truth[label] if kind == "error" else 1.0 - truth[label]) for (kind, label), bound in bounds.items()
+        )
+        below_all_rows += bounds["error", "g = v"] < 1.5 * 0.9 / (1.5 + 0.85)
+    assert stats.beta.ppf(0.99, failures + 1, runs - failures) <= delta
+    assert below_all_rows > 0.9 * runs
 
 
 @pytest.mark.parametrize(

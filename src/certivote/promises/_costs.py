@@ -257,8 +257,11 @@ def _losses(costs: Array, largest: float) -> Array:
 
 
 def _repeated(losses: Array, guide: PromiseRows, size: int) -> Iterator[Array]:
-    """The losses of so many rows, or entities, that are as those of the guide, in some orders: bets depend on it."""
-    each = losses if guide.entities is None else guide.entities.losses(losses)
+    """The losses of so many rows, or entities, that are as those of the guide, in some orders: bets depend on it.
+
+    Which orders depends on which losses there are, and not on where the rows stand.
+    """
+    each = np.sort(losses if guide.entities is None else guide.entities.losses(losses))
     rng = np.random.default_rng(0)
     for _ in range(_ORDERS if size <= _FEW else 1):
         yield np.resize(each[rng.permutation(len(each))], size)

@@ -10,12 +10,20 @@ their groups overlap: ``value`` is the largest of their gaps. Groups without row
 *What is fixed beforehand.* Training rows tell the values of a column, or the edges of its ranges; where there are none,
 rows that were set aside do. Only if every column has few values (as the rows that would be set aside show) are they
 those of the certification rows themselves, none set aside: such a list of values counts as known beforehand, as that of
-the classes does. For one column, or one combination, even that is not needed: given the values in all rows, the events
-in those of a group are still independent with probability P[event | the group]. (For ranges this would be wrong: given
-the numbers themselves, the events have the probabilities of these numbers, not of the range.) Rows with values that are
-not in the list belong to no group.
+the classes does. Where rows are by themselves, for one column or one combination, even that is not needed: given the
+values in all rows, the events in those of a group are still independent with probability P[event | the group]. (For
+ranges this would be wrong: given the numbers themselves, the events have the probabilities of these numbers, not of the
+range. For several columns too: given the values of all, the events of a group have the probabilities of the other
+values. So each statement conditions on its own column alone, and the number of statements is taken for a constant.)
+Rows with values that are not in the list belong to no group.
 
 *Proof.* The condition is a function of the case: see :mod:`certivote.promises._ledger`.
+
+*Entities.* An entity may have rows of several groups. For a group ``v`` condition on which entities have rows of it,
+and on nothing else: these are independent draws from the entities that have such rows, and the loss of one is the share
+of *these* rows that are wrong. So what is bounded is the error on a random row of group ``v`` of a new entity that has
+one. Given all values, the means of these losses would differ from entity to entity. Nor is it P[the vote errs | the
+group] for a random row of a new entity, in which entities with many such rows count more.
 """
 
 import json

@@ -21,7 +21,9 @@ def as_asked(share: float) -> str:
 
 def over_entities(record: PromiseRecord) -> str:
     """What bounds are means over, where rows belong to entities."""
-    return "; means over new entities that have such cases" if any(each.entities for each in record.statements) else ""
+    if not any(each.entities for each in record.statements):
+        return ""
+    return "; means over new entities that have such cases, of a random one of these"
 
 
 def seen(entry: Statement) -> str:

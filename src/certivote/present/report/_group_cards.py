@@ -41,7 +41,7 @@ def subgroups(certificate: Certificate, record: PromiseRecord, test: TestRows | 
         "rows, not that it is treated badly."
     ]
     if certificate.groups:
-        words.append("These are means over new entities that have such cases.")
+        words.append("These are means over new entities that have such cases, of a random one of these.")
     return Card(
         "subgroups",
         "Groups " + ", ".join(f"by {name}" for name, _ in found) if len(found) < 4 else "Groups of cases",
