@@ -4,13 +4,15 @@ import math
 from functools import cache
 
 import numpy as np
+import pandas as pd
 import pytest
 from auditor import assert_recomputable
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.ensemble import RandomForestClassifier
 
-from certivote import Certificate, CertifiedVoteClassifier
+from certivote import Certificate, CertifiedVoteClassifier, certify_predictions
 from certivote.certificate import SCHEMA_VERSION, percent_up
+from certivote.promises import Precision
 from certivote.voters import Forest, Stumps
 
 FOREST = Forest(RandomForestClassifier(n_estimators=20))
@@ -266,3 +268,60 @@ def test_a_promise_is_there_once():
     record["promises"] *= 2
     with pytest.raises(ValueError, match=r"promises\[1\] is there twice"):
         Certificate.from_json(json.dumps(record))
+
+
+def recorded(value):
+    """The record of a certificate in which a parameter of the fit, or of a promise, holds this JSON."""
+    y = ["ill", "well"] * 50
+    made = certify_predictions(y, y, promises=[Precision()])
+    of_fit, of_promise = json.loads(made.to_json()), json.loads(made.to_json())
+    of_fit["provenance"]["parameters"][1][1] = value
+    of_promise["promises"][1]["parameters"] = [["max_error", value]]
+    return [json.dumps(record) for record in (of_fit, of_promise)]
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ("9" * 400, "holds a number that no float can be"),
+        (f'[1, {{"a": -{"9" * 400}}}]', "holds a number that no float can be"),
+        ("1e400", "holds a number that no float can be"),
+        ("NaN", "holds a number that no float can be"),
+        ("-Infinity", "holds a number that no float can be"),
+        ("9" * 5000, "is not JSON"),
+        ("{", "is not JSON"),
+        ("[" * 100_000, "is not JSON"),
+        ("[" * 50 + "]" * 50, "is nested too deeply"),
+        ('"\\ud800"', "holds a text that cannot be written"),
+        ('{"\\udfff": 1}', "holds a text that cannot be written"),
+    ],
+)
+def test_a_recorded_parameter_is_a_value_that_others_can_work_with(value, message):
+    for record in recorded(value):
+        with pytest.raises(ValueError, match=rf"^Not a certificate: .*parameters: '\w+' {message}\.$"):
+            Certificate.from_json(record)
+
+
+HALF = "\ud800"
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: certify_predictions([HALF, "b"] * 50, [HALF, "b"] * 50),
+        lambda: certify_predictions(["a", "b"] * 50, {HALF: ["a", "b"] * 50}),
+        lambda: certify_predictions(["a", "b"] * 50, {HALF: ["a", "b"] * 50, "c": ["a"] * 100}),
+        lambda: certify_predictions(pd.Series(["a", "b"] * 50, name=HALF), ["a", "b"] * 50),
+        lambda: certify_predictions(["a", "b"] * 50, ["a", "b"] * 50, groups=pd.Series(range(100), name=HALF)),
+        lambda: certificate().with_source(f"{HALF}.csv", "0" * 64),
+    ],
+)
+def test_what_no_file_could_hold_is_refused_when_the_certificate_is_made(make):
+    with pytest.raises(ValueError, match=r"No file could hold the text '.*\\ud800.*Rename the class, the column or"):
+        make()
+
+
+def test_other_texts_are_kept():
+    labels = ["\U0001f40d\x00\x1b[31m", "é"] * 50
+    made = certify_predictions(labels, labels)
+    assert Certificate.from_json(made.to_json()) == made

@@ -130,7 +130,7 @@ def test_a_negative_penalty_is_for_draws_only():
         (["--rate", "0.1"], "--errors, --n: give both; or --rate and --target"),
         (["--errors", 1, "--n", 10, "--rate", "0.1", "--target", 0.2], "--errors, --n: give both"),
         (["--errors", 6, "--n", 5], "cannot be more errors than examples"),
-        (["--errors", 1, "--n", 5, "--delta", 0], "--delta must lie strictly between 0 and 1; got 0"),
+        (["--errors", 1, "--n", 5, "--delta", 0], "--delta must be at least 1e-100 and less than 1; got 0"),
         (["--errors", 1, "--n", 5, "--target", 1], "--target must lie strictly between 0 and 1; got 1"),
         (["--errors", 1, "--n", 5, "--renyi-order", 1], "--renyi-order must be greater than 1; got 1"),
         (["--errors", 1, "--n", 5, "--penalty", "inf"], "--penalty must be a finite number of nats"),

@@ -44,9 +44,9 @@ def test_errors_need_not_be_whole():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((0.0,), "delta must lie strictly between 0 and 1; got 0.0"),
-        ((1.0,), "delta must lie strictly between 0 and 1"),
-        ((math.nan,), "delta must lie strictly between 0 and 1"),
+        ((0.0,), "delta must be at least 1e-100 and less than 1; got 0.0"),
+        ((1.0,), "delta must be at least 1e-100 and less than 1"),
+        ((math.nan,), "delta must be at least 1e-100 and less than 1"),
         ((0.05, math.inf), "penalty must be a finite number of nats"),
         ((0.05, math.nan), "penalty must be a finite number of nats"),
         ((0.05, 0.0, 1.0), "renyi_order must be greater than 1; got 1.0"),

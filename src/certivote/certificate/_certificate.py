@@ -14,8 +14,8 @@ from certivote.certificate._alignment import check_aligned
 from certivote.certificate._json import build, parse
 from certivote.certificate._parts import Candidate, PartRecord
 from certivote.certificate._promises import PromiseRecord, Statement, check_promises
-from certivote.certificate._provenance import Provenance
-from certivote.certificate._values import class_place
+from certivote.certificate._provenance import Provenance, check_recorded
+from certivote.certificate._values import class_place, unwritable_text
 from certivote.certificate._views import Views
 from certivote.maths.shift import shifted_bound
 from certivote.theory.predictors import PREDICTORS
@@ -126,6 +126,14 @@ class Certificate(Views):
     division: str
     candidates: tuple[Candidate, ...]
     provenance: Provenance
+
+    def __post_init__(self) -> None:
+        text = unwritable_text(self)
+        if text is not None:
+            raise ValueError(
+                f"No file could hold the text {text!r:.100} of a certificate: half of a surrogate pair is no character "
+                "of its own. Rename the class, the column or the model that has it, or read it in its real encoding."
+            )
 
     @property
     def deployed_part(self) -> PartRecord:
@@ -276,6 +284,8 @@ class Certificate(Views):
             _check_counts(part, f"parts[{i}]", 1, has_errors, bool(certificate.groups))
             if not sum(map(abs, part.alpha)) > 0:
                 raise ValueError(f"Not a certificate: parts[{i}].alpha must hold a number that is not 0.")
+        for name, value in certificate.provenance.parameters:
+            check_recorded("provenance.parameters", name, value)
         check_promises(certificate.promises)
         for i, promise in enumerate(certificate.promises):
             for j, entry in enumerate(promise.statements):

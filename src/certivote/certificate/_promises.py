@@ -1,8 +1,9 @@
 """The frozen records of what else is said of a vote: promises, and the statements that they are made of."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+
+from certivote.certificate._provenance import check_recorded
 
 __all__ = ["Fixed", "PromiseRecord", "Statement", "check_promises"]
 
@@ -121,10 +122,7 @@ def check_promises(promises: Sequence[PromiseRecord]) -> None:
     seen = set()
     for i, promise in enumerate(promises):
         for name, value in promise.parameters:
-            try:
-                json.loads(value)
-            except (RecursionError, ValueError):
-                raise ValueError(f"Not a certificate: promises[{i}].parameters: {name!r:.80} is not JSON.") from None
+            check_recorded(f"promises[{i}].parameters", name, value)
         if (promise.name, promise.parameters) in seen:
             raise ValueError(f"Not a certificate: promises[{i}] is there twice.")
         seen.add((promise.name, promise.parameters))

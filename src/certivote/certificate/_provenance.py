@@ -8,10 +8,15 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Provenance", "recorded_parameters"]
+from certivote.certificate._values import unwritable_text
+
+__all__ = ["Provenance", "check_recorded", "recorded_parameters"]
 
 _LONGEST = 2000
 """Characters of the longest description of voters."""
+_DEEPEST = 20
+"""Lists in lists that a recorded parameter may have."""
+_LARGEST = 1e308
 
 
 @dataclass(frozen=True)
@@ -90,6 +95,32 @@ def recorded_parameters(parameters: Mapping[str, Any]) -> tuple[tuple[str, str],
         for name, value in parameters.items()
         if name not in ("random_state", "verbose")
     )
+
+
+def check_recorded(where: str, name: str, text: str) -> None:
+    """Refuse a recorded parameter, which may come from anywhere, that :func:`recorded_parameters` would not have made.
+
+    So whoever reads it later meets no number beyond the floats, no text that cannot be written, and no depth that he
+    could not descend to.
+    """
+    try:
+        problem = _problem(json.loads(text), _DEEPEST)
+    except (RecursionError, ValueError):
+        problem = "is not JSON"
+    if problem:
+        raise ValueError(f"Not a certificate: {where}: {name!r:.80} {problem}.")
+
+
+def _problem(value: Any, depth: int) -> str:
+    if isinstance(value, list | dict):
+        inside = value if isinstance(value, list) else [*value, *value.values()]
+        found = (_problem(each, depth - 1) for each in inside) if depth else iter(["is nested too deeply"])
+        return next(filter(None, found), "")
+    if isinstance(value, str):
+        return "" if unwritable_text(value) is None else "holds a text that cannot be written"
+    # Also true of what is not a number at all, NaN.
+    too_large = type(value) in (int, float) and not abs(value) <= _LARGEST
+    return "holds a number that no float can be" if too_large else ""
 
 
 def _plain(value: Any) -> Any:

@@ -1,17 +1,19 @@
 """Labels and values of columns as text, and which class a label means, however it is written."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import fields, is_dataclass
 from datetime import date
 from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
-__all__ = ["class_place", "missing_places", "names_of", "one_spelling"]
+__all__ = ["class_place", "missing_places", "names_of", "one_spelling", "unwritable_text"]
 
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-][0-9]{1,4})?")
 """An exponent has a sign, as programs write it: 12e5 is taken for a name, of digits and letters."""
+_HALF = re.compile("[\ud800-\udfff]")
 
 
 def missing_places(values: list[Any]) -> list[int]:
@@ -63,6 +65,26 @@ def one_spelling(text: str) -> str:
     if not kept:
         return "0"
     return f"{'-' * sign}{kept}{f'e{power:+d}' * bool(power)}"
+
+
+def unwritable_text(record: Any) -> str | None:
+    r"""A text in a record that UTF-8 cannot write, since it has half of a surrogate pair by itself; None without such.
+
+    Examples
+    --------
+    >>> unwritable_text(("ill", (1, 2), ("well", "\ud800"))) == "\ud800"
+    True
+    """
+    if isinstance(record, str):
+        return record if _HALF.search(record) else None
+    inside: Iterable[Any] = ()
+    if is_dataclass(record):
+        inside = (getattr(record, field.name) for field in fields(record))
+    elif (
+        isinstance(record, tuple) and record and not isinstance(record[0], int | float)
+    ):  # there are long ones of numbers
+        inside = record
+    return next((text for each in inside if (text := unwritable_text(each)) is not None), None)
 
 
 def class_place(label: Any, classes: Sequence[str]) -> int | None:

@@ -23,7 +23,7 @@ from certivote.monitor._seen import Seen, name_digests
 from certivote.monitor._state import StateFileError, check_alpha, check_certificate, locked, read_state, write_state
 from certivote.monitor._votes import model_of
 from certivote.monitor._words import drift_summary
-from certivote.pipeline import GRID, table_columns
+from certivote.pipeline import GRID, check_held, table_columns
 from certivote.theory.predictors import PREDICTORS
 
 __all__ = ["DriftMonitor", "DriftPoint"]
@@ -164,6 +164,7 @@ class DriftMonitor(Judged, Reported):
         Counted
         """
         check_aligned(X=X, ids=ids, groups=groups)
+        check_held(X=X)
         X = X if hasattr(X, "shape") else np.asarray(X)
         scores = self._model.scores(X)
         count, moment = len(scores), time_text(when)

@@ -359,7 +359,7 @@ def _promises(certificate: Certificate, watch: str | Sequence[str]) -> Sequence[
         return there
     if watch == "auto":
         return [name for name in there if name in AUTOMATIC]
-    named = [watch] if isinstance(watch, str) else list(watch)
+    named = [watch] if isinstance(watch, str) or not np.iterable(watch) else list(watch)
     unknown = [name for name in named if name not in there and name != PROMISES_WATCHED[0]]
     if unknown:
         known = ", ".join(dict.fromkeys(there)) or "none"

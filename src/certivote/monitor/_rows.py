@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certivote.certificate import class_place, missing_places, names_of, one_spelling
-from certivote.pipeline import plain_values
+from certivote.pipeline import as_floats, check_held, plain_values
 from certivote.promises import margins
 
 __all__ = ["checked_alpha", "columns_of", "names", "places", "sureness", "time_text", "values_of"]
@@ -66,7 +66,7 @@ def sureness(given: Any, count: int, n_classes: int) -> tuple[NDArray[np.float64
     """How sure the vote was of its answers; and the masses of all classes, if they are given instead."""
     if given is None:
         return None, None
-    found = np.asarray(given, dtype=float)
+    found = as_floats("scores", given)
     if found.shape not in ((count,), (count, n_classes)) or not np.all(np.isfinite(found)):
         raise ValueError(
             f"scores must hold a number for each of the {count:,} rows, or a row of {n_classes} masses, one for each "
@@ -79,6 +79,7 @@ def columns_of(table: Any, count: int) -> Callable[[str], list[Any]] | None:
     """The columns of a table by name, or by number where they have no names."""
     if table is None:
         return None
+    check_held(table=table)
     shape = np.shape(table)
     if len(shape) != 2 or shape[0] != count:
         raise ValueError(f"table must have a row for each of the {count:,} outcomes; got an array of shape {shape}.")

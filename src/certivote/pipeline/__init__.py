@@ -26,7 +26,7 @@ from certivote.pipeline._reference import GRID, ColumnShares, Reference, on_grid
 from certivote.pipeline._run import run
 from certivote.pipeline._split import COMPARED_ROWS, PartRows, Split
 from certivote.pipeline._units import require_repeatable
-from certivote.pipeline._values import plain_values
+from certivote.pipeline._values import as_floats, check_held, plain_values
 
 __all__ = [
     "COMPARED_ROWS",
@@ -52,10 +52,12 @@ __all__ = [
     "RowsElsewhere",
     "Split",
     "Stage",
+    "as_floats",
     "certify",
     "certify_counts",
     "certify_predictions",
     "certify_votes",
+    "check_held",
     "check_labelled",
     "check_rows",
     "compare",

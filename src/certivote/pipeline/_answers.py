@@ -137,7 +137,7 @@ def checked_scores(scores: Any, n_rows: int, n_models: int) -> Array:
     values = plain_values(scores, "scores")
     try:
         found = np.array(values, dtype=float)
-    except (TypeError, ValueError):
+    except (OverflowError, TypeError, ValueError):
         raise ValueError("scores must hold numbers, larger for surer answers.") from None
     if len(found) != n_rows or not np.all(np.isfinite(found)):
         raise ValueError(

@@ -4,6 +4,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 from sklearn.utils._param_validation import validate_parameter_constraints
@@ -61,20 +62,21 @@ def compare(
     >>> len(table)
     2
     """
-    if isinstance(methods, str) or (methods is not None and not methods):
-        raise ValueError(f"methods must be a list of names such as ['dis-r', 'fo']; got {methods!r}.")
-    for name in methods or ():
-        if name not in METHODS:
-            raise ValueError(f"Unknown method {name!r}; there are {', '.join(METHODS)}.")
+    wanted = [] if isinstance(methods, str) or not np.iterable(methods) else list(methods)
+    if methods is not None and not wanted:
+        raise ValueError(f"methods must be a list of names such as ['dis-r', 'fo']; got {methods!r:.200}.")
+    for name in wanted:
+        if not isinstance(name, str) or name not in METHODS:
+            raise ValueError(f"Unknown method {name!r:.200}; there are {', '.join(METHODS)}.")
     parameters = {"method": "dis-r", **parameters}
     validate_parameter_constraints(PARAMETER_CONSTRAINTS, parameters, "CertifiedVoteClassifier")
     plan = make_plan(**parameters)
     rows, certificates = [], {}
     with progress(verbose) as stage:
         prepared = prepare(
-            plan, X, y, groups=groups, order=order, methods=[METHODS[name] for name in methods or ()], stage=stage
+            plan, X, y, groups=groups, order=order, methods=[METHODS[name] for name in wanted], stage=stage
         )
-        chosen = list(methods or methods_for(plan, len(prepared.classes)))
+        chosen = wanted or list(methods_for(plan, len(prepared.classes)))
         delta = plan.delta / len(chosen) if joint else plan.delta
         for name in chosen:
             start = time.perf_counter()

@@ -29,7 +29,7 @@ from certivote.pipeline._shown import Shown
 from certivote.pipeline._split import Duplicates, PartRows, count_duplicates
 from certivote.pipeline._unit_remarks import unit_remarks
 from certivote.pipeline._units import Units, make_units
-from certivote.pipeline._values import column_name
+from certivote.pipeline._values import check_held, column_name
 from certivote.promises import Promise
 
 __all__ = ["certify", "certify_predictions"]
@@ -294,7 +294,10 @@ def _known(model: Any) -> list[Any]:
 
 def _table(X: Any, n_rows: int | None, name: str) -> Any:
     """Rows that can be read one by one."""
+    check_held(**{name: X})
     rows = X if hasattr(X, "iloc") or hasattr(X, "tocsr") else np.asarray(X)
-    if not np.shape(rows) or (n_rows is not None and np.shape(rows)[0] != n_rows):
-        raise ValueError(f"{name} must have one row for each of the {n_rows:,} labels; got shape {np.shape(rows)}.")
+    shape = np.shape(rows)
+    if not shape or (n_rows is not None and shape[0] != n_rows):
+        wanted = "case" if n_rows is None else f"of the {n_rows:,} labels"
+        raise ValueError(f"{name} must be a table with one row for each {wanted}; got an array of shape {shape}.")
     return rows

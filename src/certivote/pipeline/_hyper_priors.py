@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certivote.maths.occam import PriceList
+from certivote.pipeline._values import as_floats
 
 __all__ = [
     "HyperPrior",
-    "as_floats",
     "given_hyper_priors",
     "hyper_prior_words",
     "informed_hyper_prior",
@@ -76,11 +76,3 @@ def hyper_prior_words(prior: Any) -> str:
     if np.ndim(prior) == 0:
         return f"Dirichlet with parameter {float(prior):g} for every voter"
     return "Dirichlet with given parameters"
-
-
-def as_floats(name: str, value: Any) -> NDArray[np.float64]:
-    """A parameter as an array of numbers, if it is that."""
-    try:
-        return np.asarray(value, dtype=float)
-    except (OverflowError, TypeError, ValueError) as error:
-        raise ValueError(f"{name} must hold numbers; got {value!r}.") from error

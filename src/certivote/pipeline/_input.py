@@ -8,6 +8,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
 
 from certivote.certificate import check_aligned
+from certivote.pipeline._values import check_held
 from certivote.voters import VoterSet
 
 __all__ = ["check_labelled", "check_rows", "refuse_fit_params"]
@@ -15,6 +16,7 @@ __all__ = ["check_labelled", "check_rows", "refuse_fit_params"]
 
 def check_rows(owner: Any, voters: VoterSet, X: Any) -> Any:
     """Rows to vote on, checked against those that ``owner``, an estimator, was fitted to."""
+    check_held(X=X)
     if _stays_frame(voters, X):
         validate_data(owner, X, reset=False, skip_check_array=True)
         return X
@@ -24,6 +26,7 @@ def check_rows(owner: Any, voters: VoterSet, X: Any) -> Any:
 def check_labelled(owner: Any, voters: VoterSet, X: Any, y: Any, reset: bool = True) -> tuple[Any, NDArray[Any]]:
     """Rows and labels; with ``reset``, ``owner`` remembers the names and the number of the features."""
     check_aligned(X=X, y=y)
+    check_held(X=X, y=y)
     if _stays_frame(voters, X):
         validate_data(owner, X, reset=reset, skip_check_array=True)
         y = column_or_1d(y, warn=True)

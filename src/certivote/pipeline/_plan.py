@@ -12,10 +12,12 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from certivote.certificate import recorded_parameters
 from certivote.maths.occam import PriceList
 from certivote.pipeline._by_number import ByNumber
-from certivote.pipeline._hyper_priors import as_floats, staying_price
+from certivote.pipeline._hyper_priors import staying_price
 from certivote.pipeline._learn import SOLVERS
 from certivote.pipeline._split import Split
+from certivote.pipeline._values import as_floats
 from certivote.promises import ByClass, Promise
+from certivote.theory.bounds import SMALLEST_DELTA
 from certivote.theory.families import DIRICHLET, FAMILIES, Family
 from certivote.theory.general_bounds import Constant
 from certivote.theory.methods import METHODS, Method
@@ -28,19 +30,22 @@ __all__ = ["PARAMETER_CONSTRAINTS", "Plan", "make_plan", "methods_for", "usual_v
 _BOUND_SHARE = 0.8
 """What the bound has of delta where promises hold together with it."""
 
+_MOST_DRAWS = 10_000
+"""Votes that are drawn before any of them is counted, and that delta is divided among."""
+
 PARAMETER_CONSTRAINTS: dict[str, list[Any]] = {
     "method": [StrOptions({"auto"}), StrOptions(METHODS.keys())],
     "voters": [StrOptions({"auto"}), StrOptions(VOTERS.keys()), VoterSet, list, tuple],
     "split": [StrOptions({"auto", "none", "single", "cross"}), Interval(Integral, 2, None, closed="left")],
     "loss": [StrOptions({"plurality", "half-weight"})],
-    "delta": [Interval(Real, 0, 1, closed="neither")],
+    "delta": [Interval(Real, SMALLEST_DELTA, 1, closed="left")],
     "family": [StrOptions(FAMILIES.keys())],
     "prior": [StrOptions({"auto", "informed"}), Interval(Real, 0, None, closed="neither"), "array-like"],
     "solver": [StrOptions(set(SOLVERS))],
     "train_share": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="neither")],
     "tau": [Interval(Real, 0, 1, closed="both")],
     "renyi_order": [Interval(Real, 1, None, closed="neither"), "array-like"],
-    "n_draws": [Interval(Integral, 1, None, closed="left")],
+    "n_draws": [Interval(Integral, 1, _MOST_DRAWS, closed="both")],
     "price_list": [StrOptions({"auto"}), "array-like"],
     "constant": [StrOptions({"paper", "exact"})],
     "promises": [list, tuple],
@@ -223,7 +228,7 @@ def make_plan(
         voters=resolve_voters(usual_voters(method) if isinstance(voters, str) and voters == "auto" else voters),
         split=split if isinstance(split, str) else int(split),  # type: ignore[arg-type]  # checked by PARAMETER_CONSTRAINTS, as what follows
         loss=loss,  # type: ignore[arg-type]
-        delta=delta,
+        delta=float(delta),
         train_share=usual_share if isinstance(train_share, str) else train_share,
         prior="informed" if informed else prior,
         price_list=_price_list(price_list, "informed" if informed else prior),

@@ -78,6 +78,7 @@ def prepare(
     classes = np.unique(np.concatenate([y, np.asarray(voters.known_classes(), dtype=y.dtype)]))
     units = make_units(len(y), groups, order)
     check_plan(plan, methods or (plan.method,), classes)
+    voters.check_room(len(y), len(classes))
     _check_units(plan, units)
     entropy = entropy_of(plan.random_state)
     seeds = Seeds(entropy)

@@ -1,11 +1,47 @@
 """Labels, groups and times as plain Python values, whatever holds them."""
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-__all__ = ["column_name", "plain_values"]
+from certivote.certificate import counted
+
+__all__ = ["as_floats", "check_held", "column_name", "plain_values"]
+
+
+def check_held(**given: Any) -> None:
+    """Refuse what would be read as something else: masked values, and columns of which two have one name.
+
+    Parameters
+    ----------
+    **given : object
+        What was given, by the name of the argument.
+    """
+    for name, held in given.items():
+        masked = int(np.count_nonzero(held.mask)) if isinstance(held, np.ma.MaskedArray) else 0
+        if masked:
+            raise ValueError(
+                f"{name} is a masked array with {counted(masked, 'masked value')}; give an array with NaN in their "
+                f"place, {name}.astype(float).filled(numpy.nan), or leave these rows out."
+            )
+        names = list(held.columns) if isinstance(held, pd.DataFrame) else []
+        twice = next((each for each, count in Counter(names).items() if count > 1), None)
+        if twice is not None:
+            raise ValueError(
+                f"{name} has {names.count(twice)} columns of the name {twice!r}; give each column a name of its own."
+            )
+
+
+def as_floats(name: str, given: Any) -> NDArray[np.float64]:
+    """What was given as an array of numbers, if it is that."""
+    check_held(**{name: given})
+    try:
+        return np.asarray(given, dtype=float)
+    except (OverflowError, TypeError, ValueError) as error:
+        raise ValueError(f"{name} must hold numbers; got {given!r:.200}.") from error
 
 
 def column_name(given: Any) -> str:

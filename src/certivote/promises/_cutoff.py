@@ -59,7 +59,7 @@ _MOST_NEEDED, _MOST_BETS = 1_000_000, 10_000
 
 def checked_share(name: str, value: Any) -> float:
     """A share between 0 and 1."""
-    if not isinstance(value, Real) or isinstance(value, bool) or not 0.0 < float(value) < 1.0:
+    if not isinstance(value, Real) or isinstance(value, bool) or value <= 0.0 or not value < 1.0:
         raise ValueError(f"{name} must be a number between 0 and 1, such as 0.95; got {value!r:.100}.")
     return float(value)
 

@@ -26,6 +26,7 @@ from certivote.theory.general_bounds import (
 )
 
 __all__ = [
+    "SMALLEST_DELTA",
     "average_bound",
     "average_of_bounds",
     "c_bound",
@@ -42,6 +43,9 @@ __all__ = [
     "seeger_maurer",
     "seeger_maurer_cross",
 ]
+
+SMALLEST_DELTA = 1e-100
+"""Below it, nothing that delta is divided into could be told from 0."""
 
 
 def sample_bound(risk: float, nats: float, n: int) -> float:

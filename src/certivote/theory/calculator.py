@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from certivote.maths.occam import PriceList
 from certivote.maths.shift import shifted_bound
+from certivote.theory.bounds import SMALLEST_DELTA
 from certivote.theory.general_bounds import Constant
 from certivote.theory.methods import METHODS, Method
 from certivote.theory.theorems import Setting
@@ -81,8 +82,8 @@ def formulas(
     >>> round(formulas(0.05, label_noise=0.01)[0].bound(12, 500), 4)
     0.0486
     """
-    if not 0 < delta < 1:
-        raise ValueError(f"delta must lie strictly between 0 and 1; got {delta}.")
+    if not SMALLEST_DELTA <= delta < 1:
+        raise ValueError(f"delta must be at least {SMALLEST_DELTA:g} and less than 1; got {delta}.")
     if not math.isfinite(penalty):
         raise ValueError(f"penalty must be a finite number of nats; got {penalty}.")
     if not renyi_order > 1:

@@ -185,6 +185,9 @@ class VoterSet(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
         """
         return ""
 
+    def check_room(self, n_rows: int, n_classes: int) -> None:
+        """Raise a ValueError if so many rows of so many classes cannot be learned in memory; asked before ``fit``."""
+
     def pilot(self, n_rows: int) -> "VoterSet | None":
         """Voters that are quick to fit, and whose errors fall with the number of rows much as those of these do.
 

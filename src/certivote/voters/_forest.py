@@ -23,6 +23,9 @@ __all__ = ["FittedForest", "Forest"]
 _CHUNK = 1 << 12
 """Rows sent down all trees before the next ones: so few that they stay in the processor's cache meanwhile."""
 
+_MANY_CLASSES, _MOST_GIGABYTES = 100, 16
+"""Classes beyond which the size of a forest is estimated before it grows, and the largest one that may."""
+
 
 class Forest(VoterSet):
     """The trees of a forest, one vote per tree.
@@ -51,6 +54,20 @@ class Forest(VoterSet):
 
     def __init__(self, estimator: Any = None):
         self.estimator = estimator
+
+    def check_room(self, n_rows: int, n_classes: int) -> None:
+        forest = RandomForestClassifier() if self.estimator is None else self.estimator
+        leaves = min(n_rows, getattr(forest, "max_leaf_nodes", None) or n_rows)
+        if getattr(forest, "max_depth", None) is not None:
+            leaves = min(leaves, 2 ** min(forest.max_depth, 60))
+        gigabytes = getattr(forest, "n_estimators", 1) * 2 * leaves * n_classes / 2**27
+        if n_classes > _MANY_CLASSES and gigabytes > _MOST_GIGABYTES:
+            raise ValueError(
+                f"A forest for {n_classes:,} classes and {n_rows:,} rows may take {gigabytes:,.0f} GB, since each node "
+                f"of a tree has a number for every class; the limit is {_MOST_GIGABYTES} GB. Put rare classes "
+                "together, or take fewer or smaller trees, such as "
+                "voters=Forest(RandomForestClassifier(50, max_leaf_nodes=500))."
+            )
 
     def pilot(self, n_rows: int) -> "Forest":
         return Forest(RandomForestClassifier(n_estimators=25))

@@ -63,6 +63,9 @@ class Mixed(VoterSet):
     def __init__(self, n_jobs: int | None = None):
         self.n_jobs = n_jobs
 
+    def check_room(self, n_rows: int, n_classes: int) -> None:
+        Forest().check_room(n_rows, n_classes)
+
     def pilot(self, n_rows: int) -> VoterSet:
         return TriedMixed(self.n_jobs) if n_rows < _MANY else Forest().pilot(n_rows)
 

@@ -76,6 +76,9 @@ class Preprocessed(VoterSet):
     def known_classes(self) -> list[Any]:
         return resolve_voters(self.voters).known_classes()
 
+    def check_room(self, n_rows: int, n_classes: int) -> None:
+        resolve_voters(self.voters).check_room(n_rows, n_classes)
+
     def pilot(self, n_rows: int) -> "Preprocessed | None":
         quick = resolve_voters(self.voters).pilot(n_rows)
         return None if quick is None else Preprocessed(self.transformer, quick)
