@@ -130,3 +130,105 @@ def test_the_monitor_of_another_certificate_is_refused(made, tmp_path):
         code=1,
     )
     assert "is the state of another certificate" in result.stderr
+
+
+# What the certificate before was made with is not forgotten
+
+
+@pytest.fixture(scope="module")
+def ward(tmp_path_factory):
+    """Visits of patients: a model that was fitted with groups and promises, one with times, and tables of new ones."""
+    folder = tmp_path_factory.mktemp("ward")
+    for name, n, seed in (("old", 400, 1), ("new", 300, 2)):
+        rows = table(n, seed)[["a", "site", "outcome", "label"]].assign(
+            patient=[f"{name} {row // 4}" for row in range(n)], day=range(seed * 1000, seed * 1000 + n)
+        )
+        rows.to_csv(folder / f"{name}.csv", index=False)
+        rows.drop(columns=["patient", "day"]).to_csv(folder / f"{name} alone.csv", index=False)
+    learn = ("--target", "outcome", "--drop", "label", "--voters", "forest", "--method", "dis-b", "-q")
+    for name, option, other in (("groups", ("--group", "patient"), "day"), ("times", ("--time", "day"), "patient")):
+        files = ("--model", folder / f"{name}.certivote", "--out", folder / f"{name}.json")
+        asked = ("--precision", "--delta", "0.1") if name == "groups" else ()
+        run("fit", folder / "old.csv", *learn, *option, "--drop", other, *asked, *files)
+    return folder
+
+
+def again(verb, model, data, out, *more, code=0):
+    words = (model, data) if verb == "recertify" else (data, "--model", model)
+    result = run(verb, *words, "--truth", "outcome", "--out", out, *more, "-q", code=code)
+    return read(out) if code == 0 else result.stderr
+
+
+@pytest.mark.parametrize("verb", ["recertify", "certify"])
+def test_groups_and_times_are_those_of_the_certificate(ward, tmp_path, verb):
+    out = tmp_path / "c.json"
+    made = again(verb, ward / "groups.certivote", ward / "new.csv", out)
+    assert (made.groups, made.deployed_part.entities) == ("patient", 75)
+    assert again(verb, ward / "times.certivote", ward / "new.csv", out).order == "day"
+    assert again(verb, ward / "groups.certivote", ward / "new.csv", out, "--group", "site").groups == "site"
+    apart = again(verb, ward / "groups.certivote", ward / "new.csv", out, "--no-groups")
+    assert apart.groups == apart.order == ""
+    assert again(verb, ward / "groups.certivote", ward / "new.csv", out, "--no-groups", "--time", "day").order == "day"
+    assert again(verb, ward / "times.certivote", ward / "new.csv", out, "--no-time").order == ""
+    assert again(verb, ward / "times.certivote", ward / "new.csv", out, "--group", "patient").groups == "patient"
+
+
+@pytest.mark.parametrize("verb", ["recertify", "certify"])
+@pytest.mark.parametrize(
+    ("model", "data", "options", "words"),
+    [
+        ("groups", "new alone", [], "--group: the model was certified with groups, by 'patient'; name the column of"),
+        ("groups", "new", ["--time", "day"], "or give --no-groups to certify rows as if they were independent"),
+        ("times", "new alone", [], "--time: the model was certified for a time, by 'day'; name the column of"),
+        ("groups", "new", ["--group", "patient", "--no-groups"], "--no-groups: --group is given"),
+        ("times", "new", ["--time", "day", "--no-time"], "--no-time: --time is given"),
+    ],
+)
+def test_rows_are_not_taken_for_independent_without_a_word(ward, tmp_path, verb, model, data, options, words):
+    told = again(verb, ward / f"{model}.certivote", ward / f"{data}.csv", tmp_path / "c.json", *options, code=1)
+    assert words in told
+    assert len(told.strip().splitlines()) == 1
+    assert not (tmp_path / "c.json").exists()
+
+
+def test_answers_have_no_certificate_before(ward, tmp_path):
+    line = ["certify", ward / "new.csv", "--truth", "outcome", "--predicted", "label", "--out", tmp_path / "c.json"]
+    assert "--no-groups: there is no certificate before" in run(*line, "--no-groups", code=1).stderr
+
+
+def test_promises_are_those_of_the_certificate(ward, tmp_path):
+    out = tmp_path / "c.json"
+    made = again("recertify", ward / "groups.certivote", ward / "new.csv", out)
+    assert [promise.name for promise in made.promises] == ["by class", "precision"]
+    assert made.delta == 0.1
+    assert [promise.name for promise in made.promises] == [
+        promise.name for promise in read(ward / "groups.json").promises
+    ]
+    bare = again("recertify", ward / "groups.certivote", ward / "new.csv", out, "--no-promises")
+    assert [promise.name for promise in bare.promises] == ["by class"]
+    answers = ("--predicted", "label")
+    by_answers = again("recertify", ward / "groups.json", ward / "new.csv", out, *answers)
+    assert [promise.name for promise in by_answers.promises] == ["by class", "precision"]
+    assert by_answers.groups == "patient"
+    run("verify", out, "--data", ward / "new.csv", "--predicted", "label", "--earlier", ward / "groups.json")
+
+
+def test_promises_of_answers_ask_for_what_they_need(ward, tmp_path):
+    rows = pd.read_csv(ward / "new.csv").assign(sure=range(300))
+    rows.to_csv(tmp_path / "sure.csv", index=False)
+    old = pd.read_csv(ward / "old.csv").assign(sure=range(400))
+    old.to_csv(tmp_path / "old.csv", index=False)
+    first, out = tmp_path / "first.json", tmp_path / "c.json"
+    said = ("--truth", "outcome", "--predicted", "label")
+    asked = ("--score", "sure", "--abstain", "0.4", "--by", "site")
+    run("certify", tmp_path / "old.csv", *said, *asked, "--group", "patient", "--out", first, "-q")
+    line = ["recertify", first, tmp_path / "sure.csv", *said, "--out", out, "-q"]
+    assert "give --score, the column that says how sure each answer is" in run(*line, code=1).stderr
+    run(*line, "--score", "sure")
+    assert [promise.name for promise in read(out).promises] == ["by class", "abstention", "subgroups"]
+    assert read(out).groups == "patient"
+    assert (
+        "--score: it is for a certificate of answers" in run(*line, "--no-promises", "--score", "sure", code=1).stderr
+    )
+    line[2] = ward / "new alone.csv"
+    assert "--group: the model was certified with groups" in run(*line, "--score", "sure", code=1).stderr

@@ -4,11 +4,14 @@ import dataclasses
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import beta
+from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import make_pipeline
 
 from certivote import Certificate, CertifiedVoteClassifier, certify, certify_predictions, recertify, verify
-from certivote.promises import Subgroups
+from certivote.promises import Abstention, Costs, Precision, PredictionSets, Sensitivity, Subgroups
 
 
 def rows(n, seed, shift=0.0):
@@ -179,3 +182,123 @@ def test_it_is_too_small_no_more_often_than_delta():
             made[errors] = recertify(before, y=truth, predictions=np.where(wrong, 1 - truth, truth), delta=0.2).bound
         failures += made[errors] < rate
     assert 0 < failures <= 0.2 * runs + 3 * np.sqrt(0.16 * runs)
+
+
+# What the certificate before was made with is not forgotten
+
+
+def visits(n_patients, seed):
+    """Several visits of each patient, whose errors go together."""
+    rng = np.random.default_rng(seed)
+    patient = np.repeat(np.arange(n_patients), 5)
+    y = rng.integers(2, size=len(patient))
+    X = rng.normal(size=(len(patient), 3)) + 2.0 * y[:, None] + 1.5 * rng.normal(size=(n_patients, 1))[patient]
+    return X, np.array(["ill", "well"])[y], patient + 1000 * seed
+
+
+@pytest.fixture(scope="module")
+def ward():
+    X, y, patient = visits(80, 1)
+    promises = [Precision(), Abstention(max_error=0.3)]
+    clf = CertifiedVoteClassifier("dis-b", "forest", promises=promises, delta=0.1, together=True, random_state=0)
+    return clf.fit(X, y, groups=pd.Series(patient, name="patient_id"))
+
+
+@pytest.fixture(scope="module")
+def season():
+    X, y = rows(400, 0)
+    return CertifiedVoteClassifier("dis-b", "forest", random_state=0).fit(X, y, order=np.arange(400))
+
+
+def test_groups_of_the_certificate_must_be_given_or_left_out_on_purpose(ward):
+    X, y, patient = visits(60, 2)
+    for certify_again in (recertify, certify):
+        with pytest.raises(ValueError, match=r"certified with groups \('patient_id'\).*groups=False"):
+            certify_again(ward, X, y)
+    again, alone = recertify(ward, X, y, groups=patient), recertify(ward, X, y, groups=False)
+    assert (again.groups, again.deployed_part.entities) == ("groups", 60)
+    assert alone.groups == ""
+    assert alone.bound < again.bound
+    assert certify(ward, X, y, 0.1, groups=False).groups == ""
+
+
+def test_groups_of_a_certificate_alone_are_not_forgotten_either(ward):
+    X, y, patient = visits(60, 2)
+    answers = {"y": y, "predictions": ward.predict(X), "promises": []}
+    with pytest.raises(ValueError, match="groups=False"):
+        recertify(ward.certificate_, **answers)
+    assert recertify(ward.certificate_, groups=patient, **answers).deployed_part.entities == 60
+    given = certify_predictions(y, ward.predict(X), groups=patient)
+    with pytest.raises(ValueError, match="groups=False"):
+        recertify(given, **answers)
+
+
+def test_a_vote_inside_another_model_is_found(ward):
+    X, y, patient = visits(60, 2)
+    inside = [ward.predict, lambda rows: ward.predict(rows), make_pipeline(FrozenEstimator(ward)), {"it": ward}]
+    for model in inside:
+        with pytest.raises(ValueError, match="certified with groups"):
+            certify(model, X, y)
+        assert certify(model, X, y, groups=patient).deployed_part.entities == 60
+
+
+def test_the_time_of_the_certificate_is_not_forgotten(season):
+    X, y = rows(200, 3)
+    for certify_again in (recertify, certify):
+        with pytest.raises(ValueError, match=r"certified with order \('order'\).*order=False"):
+            certify_again(season, X, y)
+    assert recertify(season, X, y, order=np.arange(200)).order == "order"
+    assert recertify(season, X, y, order=False).order == ""
+    assert recertify(season, X, y, groups=np.arange(200) // 2).groups == "groups"
+
+
+def test_promises_of_the_certificate_are_made_again(ward):
+    X, y, patient = visits(60, 2)
+    again = recertify(ward, X, y, groups=patient)
+    assert [each.name for each in again.promises] == ["by class", "precision", "abstention"]
+    assert [each.parameters for each in again.promises] == [each.parameters for each in ward.certificate_.promises]
+    assert (again.delta, again.together) == (0.1, True)
+    others = recertify(ward, X, y, groups=patient, promises=[Sensitivity(0.8, "ill")], together=False)
+    assert [each.name for each in others.promises] == ["by class", "sensitivity"]
+    assert not others.together
+    assert [each.name for each in recertify(ward, X, y, groups=patient, promises=()).promises] == ["by class"]
+    assert not failed(verify(again, ward, X, y, groups=patient, earlier=ward.certificate_))
+
+
+@pytest.mark.parametrize(
+    "promise",
+    [
+        Precision(),
+        Abstention(curve=5),
+        Sensitivity(0.8, "ill"),
+        PredictionSets(0.9),
+        Subgroups(0, (0, 1), bins=2),
+        Costs({("ill", "well"): 5.0, ("well", "ill"): 1.0}),
+    ],
+    ids=repr,
+)
+def test_every_promise_keeps_its_parameters(promise):
+    before = CertifiedVoteClassifier("dis-b", "forest", promises=[promise], random_state=0).fit(*rows(400, 0))
+    again = recertify(before, *rows(400, 7))
+    assert again.promises[1].parameters == before.certificate_.promises[1].parameters
+
+
+def test_promises_that_answers_cannot_make_again_are_named():
+    X, y = rows(400, 0)
+    rng = np.random.default_rng(0)
+    said, sure = np.where(rng.random(400) < 0.2, "ill", y), rng.random(400)
+    promises = [Abstention(max_error=0.3), Subgroups("age", bins=2)]
+    table = pd.DataFrame({"age": X[:, 0]})
+    before = certify_predictions(y[:200], said[:200], scores=sure[:200], table=table[:200], promises=promises)
+    new = {"y": y[200:], "predictions": said[200:]}
+    with pytest.raises(ValueError, match=r"Abstention\(.*give scores=, or promises= without it"):
+        recertify(before, **new)
+    with pytest.raises(ValueError, match=r"Subgroups\('age'.*give table=, or promises= without it"):
+        recertify(before, scores=sure[200:], **new)
+    again = recertify(before, scores=sure[200:], table=table[200:], **new)
+    assert [each.name for each in again.promises] == ["by class", "abstention", "subgroups"]
+    vote = CertifiedVoteClassifier("dis-b", "forest", promises=[PredictionSets(0.9)], random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match="give a certivote model in place of its certificate"):
+        recertify(vote.certificate_, **new)
+    with pytest.raises(ValueError, match="table and scores go with predictions"):
+        recertify(vote, *rows(50, 9), scores=sure[:50])

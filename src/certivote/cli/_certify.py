@@ -9,11 +9,13 @@ import typer
 
 from certivote.certificate import Certificate
 from certivote.cli._engine import Engine, Scheduler, check_engine, in_pieces
-from certivote.cli._given import common_columns, read_beside_others, verify_command
+from certivote.cli._given import common_columns, read_beside_others, units_again, verify_command
 from certivote.cli._inputs import (
     DecimalMark,
     Encoding,
     GroupOfRows,
+    NoGroups,
+    NoTime,
     Predicted,
     Score,
     Separator,
@@ -68,6 +70,8 @@ def certify(
     ] = None,
     group: GroupOfRows = None,
     time: TimeOfRows = None,
+    no_groups: NoGroups = False,
+    no_time: NoTime = False,
     score: Score = None,
     training: Training = None,
     delta: Delta = 0.05,
@@ -167,6 +171,7 @@ def certify(
             written = sep, decimal, encoding
             certificate, source = _in_pieces(data, truth, predicted[0], written, outputs, scheduler, quiet, settings)
         elif model is None:
+            group, time = units_again(None, file, group, time, no_groups, no_time)
             named = list(predicted or ())
             sides = {"group": group, "time": time, "score": score}
             features = [] if other is None else common_columns(file, other, [truth, *named, *sides.values()])
@@ -186,6 +191,7 @@ def certify(
             )
         else:
             classifier = load_model(model, trust)
+            group, time = units_again(classifier.certificate_, file, group, time, no_groups, no_time)
             known = getattr(classifier, "feature_names_in_", [])
             check_classes(promises, classifier.classes_)
             _check_read(needed, list(known), f"is no column that {model.name} reads")
@@ -301,5 +307,6 @@ def of_model(
     if training is not None and not hasattr(read.X, "columns"):
         fail(f"--training: {name} was fitted to columns without names, so rows of another table cannot be compared.")
     shown = None if training is None else read_alike(training, read.X)
-    units = {"groups": read.groups, "order": read.order}
-    return certify_models({name: classifier}, read.X, read.y, training=shown, **units, **settings)
+    # Where there are none, this was asked for.
+    groups, order = (False if given is None else given for given in (read.groups, read.order))
+    return certify_models({name: classifier}, read.X, read.y, groups=groups, order=order, training=shown, **settings)

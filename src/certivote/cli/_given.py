@@ -26,6 +26,7 @@ __all__ = [
     "read_beside_others",
     "recorded_columns",
     "rows_of_answers",
+    "units_again",
     "verify_command",
 ]
 
@@ -78,6 +79,37 @@ def recorded_columns(
     if group is None and time is None:
         group, time = (name if name and name in names else None for name in (certificate.groups, certificate.order))
     return RecordedColumns(truth, group, time)
+
+
+def units_again(
+    earlier: Certificate | None, file: TableFile, group: str | None, time: str | None, no_groups: bool, no_time: bool
+) -> tuple[str | None, str | None]:
+    """The columns of groups and of times with which a vote is certified again: as before, unless it is said otherwise.
+
+    ``earlier`` is None where answers are all that is known.
+    """
+    for name, column, left_out in (("group", group, no_groups), ("time", time, no_time)):
+        option = "--no-groups" if name == "group" else "--no-time"
+        if left_out and (column is not None or earlier is None):
+            fail(f"{option}: {f'--{name} is given' if column is not None else 'there is no certificate before'}.")
+    if earlier is None:
+        return group, time
+    names = column_names(file)
+    if earlier.groups and group is None and not no_groups:
+        if time is not None or earlier.groups not in names:
+            fail(
+                f"--group: the model was certified with groups, by {earlier.groups!r:.80}; name the column of {file} "
+                "that says what each row belongs to, or give --no-groups to certify rows as if they were independent."
+            )
+        group = earlier.groups
+    if earlier.order and group is None and time is None and not no_time:
+        if earlier.order not in names:
+            fail(
+                f"--time: the model was certified for a time, by {earlier.order!r:.80}; name the column of {file} that "
+                "says when each row was taken, or give --no-time for a certificate that says nothing of time."
+            )
+        time = earlier.order
+    return group, time
 
 
 def rows_of_answers(

@@ -31,6 +31,8 @@ __all__ = [
     "Encoding",
     "Group",
     "GroupOfRows",
+    "NoGroups",
+    "NoTime",
     "Predicted",
     "RecordedGroup",
     "RecordedPredicted",
@@ -96,6 +98,7 @@ Drop = Annotated[
 _GROUP = "Column that says what each row belongs to, such as a patient. No feature."
 _TIME = "Column that says when each row was taken, by numbers or dates. No feature."
 _RECORDED = "  [default: the one that the certificate names, if the table has it]"
+_AGAIN = "  [default: the one that the certificate of the model names]"
 
 
 def _column(text: str, *names: str) -> Any:
@@ -107,14 +110,26 @@ Group = Annotated[
     str | None,
     _column(f"{_GROUP} Rows of one are kept together, and the certificate is about a random row of a new one."),
 ]
-GroupOfRows = Annotated[str | None, _column(f"{_GROUP} The certificate is about a random row of a new one.")]
+GroupOfRows = Annotated[str | None, _column(f"{_GROUP} The certificate is about a random row of a new one.{_AGAIN}")]
 Time = Annotated[
     str | None,
     _column(f"{_TIME} The earliest rows train, the latest certify, and the certificate is about their time."),
 ]
-TimeOfRows = Annotated[str | None, _column(f"{_TIME} The certificate then shows whether errors grew in that time.")]
+TimeOfRows = Annotated[
+    str | None, _column(f"{_TIME} The certificate then shows whether errors grew in that time.{_AGAIN}")
+]
 RecordedGroup = Annotated[str | None, _column(f"{_GROUP}{_RECORDED}")]
 RecordedTime = Annotated[str | None, _column(f"{_TIME}{_RECORDED}")]
+NoGroups = Annotated[
+    bool,
+    typer.Option(
+        "--no-groups", help="Certify rows as if they were independent, though the model was certified with groups."
+    ),
+]
+NoTime = Annotated[
+    bool,
+    typer.Option("--no-time", help="Say nothing of time, though the model was certified for a time."),
+]
 Truth = Annotated[str, _column("Column that holds the true classes.", "--truth", "--target")]
 RecordedTarget = Annotated[
     str | None, _column(f"Column that holds the true classes.{_RECORDED}", "--target", "--truth")

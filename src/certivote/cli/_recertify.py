@@ -1,5 +1,6 @@
 """``certivote recertify``."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -7,11 +8,14 @@ import typer
 
 from certivote.certificate import Certificate
 from certivote.cli._certify import of_answers, of_model
-from certivote.cli._given import read_beside_others, verify_command
+from certivote.cli._given import columns_of_groups, read_beside_others, units_again, verify_command
 from certivote.cli._inputs import (
     DecimalMark,
     Encoding,
     GroupOfRows,
+    NoGroups,
+    NoTime,
+    RecordedScore,
     Separator,
     TimeOfRows,
     Trust,
@@ -26,6 +30,7 @@ from certivote.cli._inputs import (
 from certivote.cli._outputs import check_files, is_standard_output, show_certificate, write_certificate, writing
 from certivote.cli._shared import AsJson, Quiet, Seed, fail
 from certivote.cli._states import read_monitor
+from certivote.promises import Promise, promises_of
 
 __all__ = ["recertify"]
 
@@ -64,6 +69,17 @@ def recertify(
     ] = None,
     group: GroupOfRows = None,
     time: TimeOfRows = None,
+    no_groups: NoGroups = False,
+    no_time: NoTime = False,
+    score: RecordedScore = None,
+    no_promises: Annotated[
+        bool,
+        typer.Option(
+            "--no-promises",
+            help="Make none of the promises of the certificate before. By default all are made again, with the same "
+            "parameters.",
+        ),
+    ] = False,
     delta: Annotated[
         float | None,
         typer.Option(
@@ -83,8 +99,9 @@ def recertify(
 ) -> None:
     """Certify a vote again, as it is, on labelled rows that came after its certificate.
 
-    Nothing is learned, so nothing is paid for learning. The new certificate names the one before it, and `certivote
-    verify --earlier` compares the two. Rows that trained the vote or certified it before are refused.
+    Nothing is learned, so nothing is paid for learning. Groups, delta and promises are those of the certificate before,
+    unless options say otherwise; thresholds of promises are chosen anew. The new certificate names the one before it,
+    and `certivote verify --earlier` compares the two. Rows that trained the vote or certified it before are refused.
 
     It holds if the rows were chosen without regard to how they came out: if an alarm, or the lack of one, decided when
     to certify again, use only rows that came after that moment.
@@ -106,9 +123,13 @@ def recertify(
                 if classifier is None
                 else "--predicted: the model itself answers the rows; leave it out."
             )
+        group, time = units_again(earlier, file, group, time, no_groups, no_time)
+        promises = [] if no_promises else promises_of(earlier)
+        _check_score(promises, score, classifier is None)
         seen = [read_monitor(path, earlier, classifier) for path in watched]
         settings: dict[str, Any] = {"delta": earlier.delta if delta is None else delta, "random_state": seed}
-        settings |= {"promises": [], "together": False}
+        settings |= {"promises": promises, "together": earlier.together}
+        needed = [] if no_promises else columns_of_groups(earlier)
 
         def work(read: Any) -> Certificate:
             from certivote.monitor import follow
@@ -123,7 +144,7 @@ def recertify(
             file,
             quiet,
             lambda: (
-                read_beside_others(file, truth, [str(predicted)], [], group=group, time=time, score=None)
+                read_beside_others(file, truth, [str(predicted)], needed, group=group, time=time, score=score)
                 if classifier is None
                 else rows_for(classifier, file, truth, group, time)
             ),
@@ -137,7 +158,19 @@ def recertify(
         name = "certificate.json" if is_standard_output(out) else out.name
         try:
             with writing("--report", report):
-                certificate.report(report, title=title, command=verify_command(certificate, name))
+                certificate.report(report, title=title, command=verify_command(certificate, name, score))
         except ImportError as error:
             fail(f"--report: {error}")
     show_certificate(certificate, as_json, quiet, {"Certificate": out, "Report": report})
+
+
+def _check_score(promises: Sequence[Promise], score: str | None, only_answers: bool) -> None:
+    """End if promises ask for what is not known of answers, or a score is given in vain."""
+    asking = [promise for promise in promises if promise.needs == "scores"]
+    if score is not None and not (asking and only_answers):
+        fail("--score: it is for a certificate of answers with a promise that asks how sure they are; leave it out.")
+    for promise in promises if only_answers else ():
+        if promise.needs == "masses":
+            fail(f"{promise!r}: answers alone are not enough; give the model itself, or --no-promises.")
+        if promise.needs == "scores" and score is None:
+            fail(f"{promise!r}: give --score, the column that says how sure each answer is, or --no-promises.")

@@ -2,15 +2,15 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 
 from certivote.certificate import Certificate, counted, percent_up
 from certivote.monitor._drift import DriftMonitor
 from certivote.monitor._monitor import Monitor
-from certivote.pipeline import certify, certify_predictions
-from certivote.promises import Promise
+from certivote.pipeline import certify, certify_predictions, units_again
+from certivote.promises import Promise, Subgroups, promises_of
 
 __all__ = ["follow", "recertify"]
 
@@ -23,13 +23,15 @@ def recertify(
     X: Any = None,
     y: ArrayLike | None = None,
     delta: float | None = None,
-    groups: ArrayLike | None = None,
+    groups: ArrayLike | Literal[False] | None = None,
     *,
     predictions: ArrayLike | None = None,
-    order: ArrayLike | None = None,
+    order: ArrayLike | Literal[False] | None = None,
+    table: Any = None,
+    scores: ArrayLike | None = None,
     monitor: Any = None,
-    promises: Sequence[Promise] = (),
-    together: bool = False,
+    promises: Sequence[Promise] | None = None,
+    together: bool | None = None,
     random_state: int = 0,
 ) -> Certificate:
     """Certify a vote again, as it is, on labelled rows that came after its certificate.
@@ -52,15 +54,22 @@ def recertify(
         Their true labels.
     delta : float in (0, 1), optional
         Probability with which the new certificate may fail; by default, that of the one before.
-    groups, order : array-like, optional
-        What each row belongs to, or when it was taken: see :func:`certivote.certify`.
+    groups, order : array-like or False, optional
+        What each row belongs to, or when it was taken: see :func:`certivote.certify`. Where the certificate before was
+        made with groups or order, this one is too, unless they are False: rows are then certified as independent.
     predictions : array-like, optional
         With a certificate: the answers of its model to the new rows. Of several models,
         :meth:`Certificate.combine <certivote.Certificate.combine>` makes one of theirs.
+    table, scores : optional
+        With predictions, for promises that ask for columns, or how sure each answer is: see
+        :func:`certivote.certify_predictions`.
     monitor : Monitor, DriftMonitor or list of them, optional
         What has watched the vote meanwhile: its alarms and its counts are recorded.
-    promises, together, random_state
-        As for :func:`certivote.certify`. Promises of the certificate before are not made again by themselves.
+    promises, together : optional
+        As for :func:`certivote.certify`; by default those of the certificate before, with the same parameters, whose
+        thresholds are chosen anew. An empty list: none but the bounds by class.
+    random_state
+        As for :func:`certivote.certify`.
 
     Returns
     -------
@@ -89,22 +98,41 @@ def recertify(
         raise ValueError("y is missing: a certificate needs the true labels of the rows.")
     settings: dict[str, Any] = {
         "delta": earlier.delta if delta is None else delta,
-        "groups": groups,
-        "order": order,
-        "promises": promises,
-        "together": together,
+        "promises": promises_of(earlier) if promises is None else promises,
+        "together": earlier.together if together is None else together,
         "random_state": random_state,
     }
     if isinstance(source, Certificate):
         if predictions is None or X is not None:
             raise ValueError("With a certificate, give predictions, the answers of its model to the rows, and no X.")
         answers: Any = predictions if name is None else {name: predictions}
-        made = certify_predictions(y, answers, **settings)
+        _check_answered(settings["promises"], table, scores)
+        groups, order = units_again([earlier], groups, order)
+        made = certify_predictions(y, answers, groups=groups, order=order, table=table, scores=scores, **settings)
     else:
         if X is None or predictions is not None:
             raise ValueError("With a model, give the rows X, and no predictions: it answers them by itself.")
-        made = certify(source if name is None else {name: source}, X, y, **settings)
+        if not (table is None and scores is None):
+            raise ValueError("table and scores go with predictions; the model itself has them of the rows X.")
+        made = certify(source if name is None else {name: source}, X, y, groups=groups, order=order, **settings)
     return follow(made, earlier, monitor)
+
+
+def _check_answered(promises: Sequence[Promise], table: Any, scores: Any) -> None:
+    """Refuse promises that ask for more than there is with answers."""
+    for promise in promises:
+        lacks = ""
+        if isinstance(promise, Subgroups) and table is None:
+            lacks = "table="
+        elif isinstance(promise, Promise) and promise.needs == "scores" and scores is None:
+            lacks = "scores="
+        elif isinstance(promise, Promise) and promise.needs == "masses":
+            lacks = "a certivote model in place of its certificate"
+        if lacks:
+            raise ValueError(
+                f"{promise!r} needs more than answers: give {lacks}, or promises= without it. Promises of the "
+                "certificate before are made again by default."
+            )
 
 
 def follow(made: Certificate, earlier: Certificate, monitor: Any = None) -> Certificate:

@@ -25,7 +25,7 @@ from certivote.pipeline._progress import Stage, progress
 from certivote.pipeline._reference import GRID, ColumnShares, Reference, on_grid, table_columns
 from certivote.pipeline._run import run
 from certivote.pipeline._split import COMPARED_ROWS, PartRows, Split
-from certivote.pipeline._units import require_repeatable
+from certivote.pipeline._units import require_repeatable, units_again
 from certivote.pipeline._values import as_floats, check_held, plain_values
 
 __all__ = [
@@ -75,5 +75,6 @@ __all__ = [
     "table_columns",
     "training_objective",
     "trains",
+    "units_again",
     "usual_voters",
 ]

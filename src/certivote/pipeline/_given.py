@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,9 +28,10 @@ from certivote.pipeline._seeds import entropy_of
 from certivote.pipeline._shown import Shown
 from certivote.pipeline._split import Duplicates, PartRows, count_duplicates
 from certivote.pipeline._unit_remarks import unit_remarks
-from certivote.pipeline._units import Units, make_units
+from certivote.pipeline._units import Units, make_units, units_again
 from certivote.pipeline._values import check_held, column_name
 from certivote.promises import Promise
+from certivote.voters import reachable
 
 __all__ = ["certify", "certify_predictions"]
 
@@ -40,9 +41,9 @@ def certify(
     X: Any,
     y: ArrayLike,
     delta: float = 0.05,
-    groups: ArrayLike | None = None,
+    groups: ArrayLike | Literal[False] | None = None,
     *,
-    order: ArrayLike | None = None,
+    order: ArrayLike | Literal[False] | None = None,
     training: Any = None,
     promises: Sequence[Promise] = (),
     together: bool = False,
@@ -68,9 +69,10 @@ def certify(
     delta : float in (0, 1), default=0.05
         Probability with which the certificate may fail.
     groups : array-like, optional
-        What each row belongs to, such as a patient: see :meth:`certivote.CertifiedVoteClassifier.fit`.
+        What each row belongs to, such as a patient: see :meth:`certivote.CertifiedVoteClassifier.fit`. A certivote
+        model that was certified with groups is certified with them; False leaves them out on purpose.
     order : array-like, optional
-        When each row was taken: the certificate then says whether errors grew within these rows.
+        When each row was taken: the certificate then says whether errors grew within these rows. As for groups.
     training : rows, optional
         Those that the model was trained on, to count how many of ``X`` are among them.
     promises, together
@@ -97,6 +99,7 @@ def certify(
     plan = checked_plan(delta, promises, together, random_state)
     check_aligned(X=X, y=y, groups=groups, order=order)
     models, truth = named_models(model), true_labels(y)
+    groups, order = units_again((own for own in reachable(models) if isinstance(own, Certificate)), groups, order)
     _check_fresh(models, X, truth)
     units, table, entropy = make_units(len(truth), groups, order), _table(X, len(truth), "X"), entropy_of(random_state)
     keys, everything = row_keys(table), PartRows(np.arange(0), np.arange(len(truth)))

@@ -1,6 +1,7 @@
 """What the rows come in: entities that must not be divided, or an order in time."""
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
@@ -15,7 +16,7 @@ from certivote.certificate import Certificate, Drift, missing_places, names_of
 from certivote.pipeline._values import column_name, plain_values
 from certivote.theory.entities import Entities
 
-__all__ = ["Units", "drift_of", "make_units", "require_repeatable"]
+__all__ = ["Units", "drift_of", "make_units", "require_repeatable", "units_again"]
 
 Codes = NDArray[np.intp]
 
@@ -110,6 +111,25 @@ def require_repeatable(certificate: Certificate, groups: Any, order: Any) -> Non
     for name, recorded, given in (("groups", certificate.groups, groups), ("order", certificate.order, order)):
         if recorded and given is None:
             raise ValueError(f"The vote was certified with {name} ({recorded!r}): give {name}= to repeat its fit.")
+
+
+def units_again(earlier: Iterable[Certificate], groups: Any, order: Any) -> tuple[Any, Any]:
+    """What rows of a vote that has certificates already belong to, or when they were taken; None for neither.
+
+    Where these certificates are about entities or a time, it must be given, or False to leave it out on purpose.
+    """
+    for certificate in earlier:
+        if certificate.groups and groups is None:
+            raise ValueError(
+                f"The vote was certified with groups ({certificate.groups!r}), whose rows are not independent: give "
+                "groups=, what each row belongs to, or groups=False to certify rows as if they were independent."
+            )
+        if certificate.order and order is None and (groups is None or groups is False):
+            raise ValueError(
+                f"The vote was certified with order ({certificate.order!r}): give order=, when each row was taken, or "
+                "order=False for a certificate that says nothing of time."
+            )
+    return None if groups is False else groups, None if order is False else order
 
 
 def drift_of(wrong: NDArray[np.bool_], times: NDArray[Any]) -> tuple[Drift, ...]:

@@ -7,6 +7,9 @@ what was paid and has the rows; views word them from their records. To add one, 
 :data:`PROMISES`.
 """
 
+import json
+
+from certivote.certificate import Certificate
 from certivote.promises._abstention import Abstention
 from certivote.promises._base import Guide, Promise
 from certivote.promises._by_class import ByClass
@@ -44,9 +47,27 @@ __all__ = [
     "how_many",
     "margins",
     "prediction_sets",
+    "promises_of",
 ]
 
 PROMISES: dict[str, type[Promise]] = {
     promise.name: promise for promise in (ByClass, Precision, Abstention, Sensitivity, PredictionSets, Subgroups, Costs)
 }
 """All promises by name."""
+
+
+def promises_of(certificate: Certificate) -> list[Promise]:
+    """The promises that a certificate was asked for, with their parameters, besides the bounds by class.
+
+    Examples
+    --------
+    >>> from certivote import certify_predictions
+    >>> certificate = certify_predictions(["ill", "well"] * 9, ["ill", "well"] * 9, promises=[Precision()])
+    >>> promises_of(certificate)
+    [Precision()]
+    """
+    return [
+        PROMISES[record.name].from_parameters({name: json.loads(value) for name, value in record.parameters})
+        for record in certificate.promises
+        if record.name != ByClass.name
+    ]

@@ -24,7 +24,7 @@ _VALUES = (bool, int, float, complex, str, bytes, type(None), ModuleType, np.gen
 
 
 def reachable(item: Any) -> Iterator[Any]:
-    """An object and all that it holds, each once.
+    """An object and all that it holds but plain values, each once.
 
     Followed are parameters and attributes of objects, the contents of lists, dictionaries and arrays of objects, the
     object of a bound method, the function and the arguments of a partial one, and whatever a function takes from
@@ -46,11 +46,11 @@ def reachable(item: Any) -> Iterator[Any]:
         if id(own) not in seen:
             seen[id(own)] = own  # kept, so that no other object gets its place in memory
             yield own
-            stack.extend(_held_by(own))
+            stack.extend(each for each in _held_by(own) if not isinstance(each, _VALUES))
 
 
 def _held_by(item: Any) -> Iterator[Any]:
-    if isinstance(item, _VALUES) or type(item).__module__.startswith("scipy.stats."):
+    if type(item).__module__.startswith("scipy.stats."):
         return
     if isinstance(item, Mapping):
         yield from item.keys()
