@@ -1,13 +1,14 @@
 """New rows without labels: alarms where they look different, rarely elsewhere, and columns named as a hint."""
 
-import dataclasses
 import json
 import math
+import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import sparse
+from scipy import sparse, stats
+from sklearn.base import BaseEstimator
 from sklearn.ensemble import RandomForestClassifier
 
 from certivote import CertifiedVoteClassifier, DriftMonitor, Monitor
@@ -15,7 +16,7 @@ from certivote.maths.rank_bets import evidence_of_ranks
 from certivote.monitor import StateFileError
 from certivote.monitor._columns import moved
 from certivote.monitor._state import write_state
-from certivote.pipeline import ColumnShares
+from certivote.pipeline import ColumnShares, Reference, on_grid
 from certivote.voters import ColumnEncoder, Forest, Preprocessed
 
 FEW = Forest(RandomForestClassifier(n_estimators=15))
@@ -31,11 +32,7 @@ def rows(n, seed=0, shift=0.0):
 
 @pytest.fixture(scope="module")
 def model():
-    clf = CertifiedVoteClassifier("holdout", FEW, split="single", random_state=0).fit(*rows(1200))
-    # Ties are broken by numbers that the certificate's digest begins, and so by when it was made.
-    origin = dataclasses.replace(clf.certificate_.provenance, created="2026-01-01T00:00:00Z")
-    clf.certificate_ = dataclasses.replace(clf.certificate_, provenance=origin)
-    return clf
+    return CertifiedVoteClassifier("holdout", FEW, split="single", random_state=0).fit(*rows(1200))
 
 
 def test_rows_of_the_same_kind_are_no_news(model):
@@ -49,7 +46,7 @@ def test_rows_of_the_same_kind_are_no_news(model):
 
 
 def test_other_rows_are(model):
-    monitor = DriftMonitor(model)
+    monitor = DriftMonitor(model, random_state=0)
     monitor.update(rows(300, 1)[0])
     monitor.update(rows(300, 2, shift=0.8)[0], when="2026-02-01")
     assert monitor.alarm
@@ -65,7 +62,7 @@ def test_other_rows_are(model):
 
 def test_a_saved_model_sees_the_same(model, tmp_path):
     model.save(tmp_path / "model.certivote")
-    one, other = DriftMonitor(model), DriftMonitor(tmp_path / "model.certivote")
+    one, other = (DriftMonitor(own, random_state=0) for own in (model, tmp_path / "model.certivote"))
     for monitor in (one, other):
         monitor.update(rows(500, 3, shift=0.3)[0])
     assert one.history == other.history
@@ -74,7 +71,7 @@ def test_a_saved_model_sees_the_same(model, tmp_path):
 
 def test_updates_may_be_cut_anyhow(model):
     X = rows(900, 4, shift=0.5)[0]
-    one, many = DriftMonitor(model), DriftMonitor(model)
+    one, many = (DriftMonitor(model, random_state=7) for _ in range(2))
     one.update(X)
     for start in range(0, 900, 70):
         many.update(X[start : start + 70])
@@ -104,10 +101,118 @@ def test_false_alarms_are_rare(model):
     assert count <= monitors * alpha + 2.33 * math.sqrt(monitors * alpha)
 
 
+def alarmed(model):
+    monitor = DriftMonitor(model)
+    monitor.update(rows(300, 1)[0])
+    monitor.update(rows(400, 2, shift=0.9)[0])
+    assert monitor.alarm
+    return monitor
+
+
+# Votes that the certification rows have chosen, or learned
+
+
+def half_known(n, rng):
+    """Rows of which voters are sure in four of five cases, and then right; elsewhere their majority is wrong."""
+    y, sure = rng.integers(0, 2, n), rng.random(n) < 0.8
+    return np.stack([np.where(sure, y, 1 - y), sure], axis=1).astype(float), y
+
+
+class Says(BaseEstimator):
+    """A voter that was fixed beforehand: all agree where they are sure, and two of three elsewhere."""
+
+    def __init__(self, number=0):
+        self.number, self.classes_, self.n_features_in_ = number, np.array([0, 1]), 2
+
+    def fit(self, X, y):
+        return self
+
+    def predict(self, X):
+        X = np.asarray(X)
+        return np.where(X[:, 1] > 0.5, X[:, 0], (X[:, 0] + (self.number == 0)) % 2).astype(int)
+
+
+PARTS = 50
+
+
+@pytest.fixture(scope="module")
+def best_part():
+    """The deployed vote is the best of fifty parts, on the rows of which it is surest."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        rng = np.random.default_rng(0)
+        voters = [Says(number) for number in range(3)]
+        clf = CertifiedVoteClassifier("holdout", voters, split=PARTS, random_state=0).fit(*half_known(PARTS * 50, rng))
+    errors = [part.errors for part in clf.certificate_.parts]
+    assert clf.certificate_.deployed_part.errors == min(errors)
+    return clf
+
+
+def chosen_reference(clf, rng):
+    """How sure the vote is of the rows of the part in which it errs least, of so many parts."""
+    unsure = int(rng.binomial(50, 0.2, PARTS).min())
+    masses = clf.predict_proba(np.array([[1.0, 0.0]] * unsure + [[1.0, 1.0]] * (50 - unsure))).max(axis=1)
+    return Reference(np.sort(on_grid(masses)), ())
+
+
+def test_alarms_are_rare_where_the_certification_rows_have_chosen_the_part(best_part):
+    rng, alpha, runs, alarms, unpaid = np.random.default_rng(1), 0.2, 120, 0, 0
+    for _ in range(runs):
+        best_part.reference_ = chosen_reference(best_part, rng)
+        monitor = DriftMonitor(best_part, alpha, random_state=int(rng.integers(2**31)))
+        monitor.update(half_known(700, rng)[0])
+        alarms += monitor.alarm
+        unpaid += monitor.log_evidence_max >= -math.log(alpha)
+    assert stats.beta.ppf(0.99, alarms + 1, runs - alarms) <= alpha
+    assert stats.beta.ppf(0.01, unpaid, runs - unpaid + 1) > alpha, "without a price it fails"
+
+
+def test_the_price_is_that_of_all_that_might_have_been_chosen(best_part, model):
+    assert DriftMonitor(model, 0.05).log_threshold == pytest.approx(math.log(20))
+    assert DriftMonitor(best_part, 0.05).log_threshold == pytest.approx(math.log(PARTS / 0.05))
+
+
+def test_rows_that_weights_were_learned_from_are_no_reference():
+    """The vote is surer of them than of any others, so that new ones of the same kind look different."""
+    rng, alpha, runs, alarms = np.random.default_rng(2), 0.3, 60, 0
+    X, y = rows(60, 3)
+    clf = CertifiedVoteClassifier("fo", FEW, split="single", random_state=0).fit(X, y)
+    clf.reference_ = Reference(np.full(500, 4096, dtype=np.uint16), clf.reference_.columns)
+    for run in range(runs):
+        monitor = DriftMonitor(clf, alpha, random_state=int(rng.integers(2**31)))
+        assert monitor.candidates == 1
+        monitor.update(rows(200, 100 + run)[0])
+        alarms += monitor.alarm
+    assert stats.beta.ppf(0.99, alarms + 1, runs - alarms) <= alpha
+    monitor.update(rows(400, 7, shift=0.9)[0])
+    assert monitor.alarm, "new rows that differ from those before them"
+
+
+def test_ties_depend_on_the_seed_and_on_the_rows(model):
+    X = rows(300, 1)[0]
+
+    def logs(seed, X):
+        monitor = DriftMonitor(model, random_state=seed)
+        monitor.update(X)
+        return monitor.log_evidence
+
+    assert logs(0, X) == logs(0, X) != logs(1, X)
+    assert len({DriftMonitor(model).seed for _ in range(5)}) == 5
+    one, other = DriftMonitor(model, random_state=0), DriftMonitor(model, random_state=0)
+    one.update(X[:1])
+    other.update(X[1:2])
+    assert one.chain != other.chain
+    for wrong in (-1, True, 0.5, "7"):
+        with pytest.raises(ValueError, match="random_state must be None or a whole number"):
+            DriftMonitor(model, random_state=wrong)
+
+
 def test_what_it_takes_for_granted(model):
     assert len(DriftMonitor(model).assumptions) == 1
     learned = CertifiedVoteClassifier("fo", FEW, split="single", random_state=0).fit(*rows(300))
     assert any("learned from the certification rows" in text for text in DriftMonitor(learned).assumptions)
+    assert "look different from those before them" in str(alarmed(learned))
+    assert "look different from those that certified the vote" in str(alarmed(model))
     X, y = rows(300)
     grouped = CertifiedVoteClassifier("dis-b", FEW, random_state=0).fit(X, y, groups=np.arange(300) // 3)
     monitor = DriftMonitor(grouped)
@@ -195,7 +300,8 @@ def test_columns_that_have_not_moved_are_hardly_ever_named():
 
 def test_it_goes_on_where_it_was(model, tmp_path):
     path = tmp_path / "drift.json"
-    whole = DriftMonitor(model, alpha=0.05)
+    whole = DriftMonitor(model, alpha=0.05, random_state=3)
+    DriftMonitor(model, alpha=0.05, random_state=3).save(path)
     for seed in range(3):
         X, ids = rows(150, seed, shift=0.3)[0], [f"{seed} {number}" for number in range(150)]
         whole.update(X, ids=ids, when="x")
@@ -246,6 +352,10 @@ ATTACKS = {
     "a past out of order": at("past", 3, 0, value=1),
     "a past of more evidence": at("past", 3, 1, value=1e6),
     "a stride of 0": at("stride", value=0),
+    "another seed": at("seed", value="-1"),
+    "no seed": at("seed", value=7),
+    "a short chain": at("chain", value="ab"),
+    "a chain that is none": at("chain", value="x" * 64),
     "evidence of change": at("changes", value=lambda found: [*found[:3], [99.0] * len(found[3])]),
     "fewer columns": at("columns", value=lambda columns: columns[1:]),
     "longer columns": at("columns", 0, value=lambda counts: [*counts, 0]),

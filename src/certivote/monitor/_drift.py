@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -12,13 +13,14 @@ from numpy.typing import ArrayLike, NDArray
 from certivote.certificate import check_aligned
 from certivote.io import check_writable
 from certivote.maths.rank_bets import CHUNK, N_BETS, change_of_ranks, evidence_of_ranks, follow_ranks, ranks
+from certivote.maths.streams import stream, stream_key
 from certivote.monitor._columns import Moved, moved
 from certivote.monitor._counted import Counted, noted
 from certivote.monitor._drift_state import KIND, content_of, fill
 from certivote.monitor._evidence import Alarm, Changes, Judged
 from certivote.monitor._past import Thinned
 from certivote.monitor._report import Reported
-from certivote.monitor._rows import checked_alpha, names, time_text
+from certivote.monitor._rows import checked_alpha, checked_seed, names, time_text
 from certivote.monitor._seen import Seen, name_digests
 from certivote.monitor._state import StateFileError, check_alpha, check_certificate, locked, read_state, write_state
 from certivote.monitor._votes import model_of
@@ -35,14 +37,21 @@ DriftPoint = tuple[int, float, float]
 class DriftMonitor(Judged, Reported):
     """Whether new rows look like those that certified a model, judged without labels by how sure the vote is of them.
 
+    Where the weights of the vote were learned from the certification rows, the vote is surer of these than of new ones,
+    and no price cures that: then new rows are compared with the new rows before them. Give it first some hundred rows
+    of the population that was certified; they need no labels.
+
     Parameters
     ----------
     model : fitted CertifiedVoteClassifier, or path of a saved one
     alpha : float in (0, 1), default=0.01
-        If new rows are exchangeable with the certification rows for ever, an alarm is ever raised with at most this
-        probability.
+        If new rows are exchangeable with those that they are compared with for ever, an alarm is ever raised with at
+        most this probability.
     trusted : sequence of str
         For the path of a model that holds what its user brought: see :func:`certivote.load`.
+    random_state : int, optional
+        Of the random numbers that break ties, which depend on it and on the rows. By default 128 bits from the system,
+        which a state file remembers. Choosing it by what comes of it is trying again.
 
     Attributes
     ----------
@@ -50,12 +59,16 @@ class DriftMonitor(Judged, Reported):
         What became of all rows.
     calls : list of (int, str)
         How many rows had been counted when; after many updates, of every other one.
+    candidates : int
+        Among how many votes the certification rows have chosen the one that is compared on them: one for each part of
+        the split. The evidence must be so many times as large for an alarm.
 
     Notes
     -----
     An alarm says that **the rows look different**. It does not say that the error has grown: the vote may be as right
     about them as before. Nor does silence say that it has not, since errors may grow where the vote is as sure as ever.
-    The guarantee and its proof are in :mod:`certivote.maths.rank_bets`.
+    The guarantee and its proof are in :mod:`certivote.maths.rank_bets`, and for votes that were chosen or learned on
+    :ref:`the theory page <ranks>`.
 
     Examples
     --------
@@ -71,11 +84,18 @@ class DriftMonitor(Judged, Reported):
     True
     """
 
-    def __init__(self, model: Any, alpha: float = 0.01, trusted: Sequence[str] = ()):
+    def __init__(
+        self, model: Any, alpha: float = 0.01, trusted: Sequence[str] = (), *, random_state: int | None = None
+    ):
         self.alpha, self._model = checked_alpha(alpha), model_of(model, trusted)
         certificate = self._model.certificate
         self.certificate_digest, self.groups = certificate.digest, certificate.groups
-        self.reference_digest = hashlib.sha256(self._model.reference.masses.astype("<u2").tobytes()).hexdigest()
+        self.learned = PREDICTORS[certificate.certified].learns
+        """Whether the certification rows had a part in the weights: then none of them is compared with."""
+        self.candidates = 1 if self.learned else len(certificate.parts) * certificate.n_draws
+        self._reference = self._model.reference.masses[: 0 if self.learned else None]
+        self.reference_digest = hashlib.sha256(self._reference.astype("<u2").tobytes()).hexdigest()
+        self.begin(secrets.randbits(128) if random_state is None else checked_seed(random_state))
         self.total, self.calls = Counted(), list[tuple[int, str]]()
         self.ids, self.entities = Seen(), Seen()
         self.new_scores = np.zeros(GRID + 1, dtype=np.int64)
@@ -86,7 +106,18 @@ class DriftMonitor(Judged, Reported):
         self.past = Thinned()
         self.column_counts = [np.zeros(len(column.seen), dtype=np.int64) for column in self._model.reference.columns]
 
+    def begin(self, seed: int) -> None:
+        """Break ties anew, by the numbers of this seed."""
+        self.seed = seed
+        self.chain = stream_key("ties of drift", seed=(seed,), digest=self.reference_digest).to_bytes(32, "big")
+        """SHA-256 of the seed, the reference and the scores of all rows so far: it breaks the tie of the last one."""
+
     # What the rows say
+
+    @property
+    def compared_with(self) -> str:
+        """The rows that each new row is compared with, besides the new rows before it."""
+        return "those before them" if self.learned else "those that certified the vote"
 
     @property
     def n(self) -> int:
@@ -120,18 +151,11 @@ class DriftMonitor(Judged, Reported):
     def assumptions(self) -> tuple[str, ...]:
         """What an alarm takes for granted."""
         return (
-            "Rows are compared with a random subset of the certification rows, by how sure the vote is of them alone: "
-            "a change that leaves this as it was is not seen.",
+            f"Rows are compared with {_BEFORE if self.learned else _SUBSET}, by how sure the vote is of them alone: a "
+            "change that leaves this as it was is not seen.",
             *((_ENTITIES,) if self.groups else ()),
-            *((_LEARNED,) if self._learned else ()),
+            *((_LEARNED,) if self.learned else ()),
         )
-
-    @property
-    def _learned(self) -> bool:
-        """Whether the certification rows had a part in the weights."""
-        certificate = self._model.certificate
-        part = certificate.deployed_part
-        return PREDICTORS[certificate.certified].learns and part.alpha != part.beta
 
     def summary(self) -> str:
         """What the rows say, in plain words."""
@@ -175,7 +199,7 @@ class DriftMonitor(Judged, Reported):
         later = 0
         if entities is not None:
             new = taken[~self.entities.known(entities[taken])]
-            later, taken = n_fresh - len(new), self._one_each(new, entities)
+            later, taken = n_fresh - len(new), self._one_each(new, entities, scores)
         columns = [each for _, each in table_columns(X, (), taken)]
         more = [own.counts(each) for own, each in zip(self._model.reference.columns, columns, strict=False)]
         # Nothing is changed before all has been checked.
@@ -243,21 +267,25 @@ class DriftMonitor(Judged, Reported):
             raise ValueError("groups cannot be used here: the certificate is about single rows, not about entities.")
         return None if groups is None else name_digests(names(groups, "groups", count, "X"), "entity")
 
-    def _one_each(self, rows: NDArray[np.intp], entities: NDArray[np.uint64]) -> NDArray[np.intp]:
+    def _one_each(
+        self, rows: NDArray[np.intp], entities: NDArray[np.uint64], scores: NDArray[np.uint16]
+    ) -> NDArray[np.intp]:
         """Of each entity one of these rows at random, in the order of the rows."""
-        mixed = rows[np.random.default_rng([self._seed, 1, self.n]).permutation(len(rows))]
+        digest = hashlib.sha256(self.chain + scores[rows].astype("<u2").tobytes()).hexdigest()
+        mixed = rows[stream("row of an entity", seed=(self.seed,), digest=digest).permutation(len(rows))]
         return np.sort(mixed[np.unique(entities[mixed], return_index=True)[1]])
 
-    @property
-    def _seed(self) -> int:
-        """Of the random numbers that break ties: nobody chooses it."""
-        return int(self.certificate_digest[:24], 16)
+    def _uniforms(self, scores: NDArray[np.intp]) -> NDArray[np.float64]:
+        """A number for each row, the same however many rows an update has."""
+        found = np.empty(len(scores))
+        for place, score in enumerate(scores.tolist()):
+            self.chain = hashlib.sha256(self.chain + score.to_bytes(2, "big")).digest()
+            found[place] = (int.from_bytes(self.chain[:8], "big") >> 11) * 2.0**-53
+        return found
 
     def _take(self, scores: NDArray[np.intp], when: str) -> None:
-        source = np.random.PCG64(self._seed)
-        source.advance(self.n)  # a number for each row, however many rows an update has
-        uniforms = np.random.Generator(source).random(len(scores))
-        counts = self.new_scores + np.bincount(self._model.reference.masses, minlength=GRID + 1)
+        uniforms = self._uniforms(scores)
+        counts = self.new_scores + np.bincount(self._reference, minlength=GRID + 1)
         for start in range(0, len(scores), CHUNK):
             own = scores[start : start + CHUNK]
             self._bet(ranks(counts, own, uniforms[start : start + CHUNK]), when)
@@ -280,8 +308,9 @@ class DriftMonitor(Judged, Reported):
 
 
 _ENTITIES = "Of each entity one row is compared, as if the rows of an update were all that it has."
+_BEFORE = "the new rows before them"
+_SUBSET = f"a random subset of the certification rows and {_BEFORE}"
 _LEARNED = (
-    "The weights of the vote were learned from the certification rows, of which it may therefore be a little surer "
-    "than of new ones: the probability of a false alarm is alpha up to this effect, which is small where little was "
-    "learned."
+    "The weights of the vote were learned from the certification rows, of which it may therefore be surer than of new "
+    "ones, so these are not compared with them: the first new rows are taken to be as those that were certified."
 )

@@ -9,6 +9,7 @@ import numpy as np
 from certivote.monitor._evidence import Alarm
 from certivote.monitor._monitor_state import changes_from, changes_of, logs_of
 from certivote.monitor._past import MOST_POINTS, Thinned
+from certivote.monitor._rows import checked_seed
 from certivote.monitor._seen import Seen
 from certivote.monitor._state import (
     LARGEST_COUNT,
@@ -41,6 +42,8 @@ def content_of(monitor: "DriftMonitor") -> dict[str, Any]:
     return {
         "certificate": monitor.certificate_digest,
         "reference": monitor.reference_digest,
+        "seed": f"{monitor.seed:x}",
+        "chain": monitor.chain.hex(),
         "alpha": monitor.alpha,
         "scores": [[int(place), int(monitor.new_scores[place])] for place in places],
         "sums": monitor.sums.tolist(),
@@ -64,6 +67,10 @@ def fill(monitor: "DriftMonitor", content: dict[str, Any]) -> None:
         raise ValueError("it has other entries than states have")
     if text(content["reference"], "reference") != monitor.reference_digest:
         raise ValueError("rows were compared with others than those of this model")
+    monitor.begin(checked_seed(int(text(content["seed"], "seed"), 16)))
+    chain = bytes.fromhex(text(content["chain"], "chain"))
+    if len(chain) != len(monitor.chain):
+        raise ValueError("what breaks ties is no digest")
     monitor.alpha = number(content["alpha"], 1e-300, 1.0, "alpha")
     for entry in items(content["scores"], "scores", most=GRID + 1):
         place, count = items(entry, "scores", 2)
@@ -74,6 +81,9 @@ def fill(monitor: "DriftMonitor", content: dict[str, Any]) -> None:
     n = monitor.total.counted
     if monitor.n != n or monitor.total.entities != (n if monitor.groups else 0):
         raise ValueError("the rows do not add up")
+    if not n and chain != monitor.chain:
+        raise ValueError("ties were broken before there were rows")
+    monitor.chain = chain
     _evidence(monitor, content, n)
     for counts, entry in zip(monitor.column_counts, items(content["columns"], "columns"), strict=True):
         counts[:] = [whole(each, 0, n, "a count") for each in items(entry, "a column", len(counts))]

@@ -83,11 +83,14 @@ class Judged(ABC):
     ----------
     alpha : float
         The probability of a false alarm, for ever; 0 where there is nothing to watch.
+    candidates : int
+        Among how many what is watched was chosen: the evidence of an alarm is so many times as large.
     first_alarm : Alarm or None
     changes : Changes
     """
 
     alpha: float
+    candidates: int = 1
     first_alarm: Alarm | None
     changes: Changes
 
@@ -108,12 +111,14 @@ class Judged(ABC):
 
     @property
     def log_threshold(self) -> float:
-        """Natural logarithm of the evidence from which on there is an alarm: of 1/alpha."""
-        return -math.log(self.alpha) * (1.0 + 2.0**-50) if self.alpha > 0.0 else math.inf
+        """Natural logarithm of the evidence from which on there is an alarm: of candidates/alpha."""
+        if not self.alpha > 0.0:
+            return math.inf
+        return (math.log(self.candidates) - math.log(self.alpha)) * (1.0 + 2.0**-50)
 
     @property
     def e_value(self) -> float:
-        """The evidence now: at most 1 in the mean, as long as there is nothing to find."""
+        """The evidence now: at most 1 in the mean (of each candidate), as long as there is nothing to find."""
         return _exp(self.log_evidence)
 
     @property
@@ -123,7 +128,7 @@ class Judged(ABC):
 
     @property
     def alarm(self) -> bool:
-        """Whether the evidence has ever reached 1/alpha."""
+        """Whether the evidence has ever reached candidates/alpha."""
         return self.first_alarm is not None
 
     @property
@@ -138,7 +143,7 @@ class Judged(ABC):
 
     @property
     def change_alarms(self) -> int:
-        """How often the evidence of a change has reached 1/alpha; it starts anew after each time."""
+        """How often the evidence of a change has reached candidates/alpha; it starts anew after each time."""
         return self.changes.count
 
     @property

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from certivote.certificate import class_place, missing_places, names_of, one_spe
 from certivote.pipeline import as_floats, check_held, plain_values
 from certivote.promises import margins
 
-__all__ = ["checked_alpha", "columns_of", "names", "places", "sureness", "time_text", "values_of"]
+__all__ = ["checked_alpha", "checked_seed", "columns_of", "names", "places", "sureness", "time_text", "values_of"]
 
 _LONGEST = 64
 """Characters of a time."""
@@ -22,6 +23,14 @@ def checked_alpha(alpha: Any) -> float:
     if isinstance(alpha, bool) or not isinstance(alpha, float | int) or not 0.0 < alpha < 1.0:
         raise ValueError(f"alpha must be a number between 0 and 1, such as 0.01; got {alpha!r:.80}.")
     return float(alpha)
+
+
+def checked_seed(random_state: Any) -> int:
+    """A number from which random ones follow."""
+    whole = isinstance(random_state, Integral) and not isinstance(random_state, bool)
+    if not whole or not 0 <= int(random_state) < 2**128:
+        raise ValueError(f"random_state must be None or a whole number from 0 on; got {random_state!r:.80}.")
+    return int(random_state)
 
 
 def values_of(given: Any, name: str, count: int | None = None, beside: str = "y_true") -> list[Any]:

@@ -58,11 +58,11 @@ def drift_summary(monitor: "DriftMonitor") -> str:
         return "No rows have been counted yet."
     if not monitor.alarm:
         return (
-            f"{monitor.n:,} new {unit}: no alarm. The evidence that they look different from those that certified the "
-            f"vote is {number_down(monitor.e_value)} now; an alarm needs {number_down(1.0 / monitor.alpha)}."
+            f"{monitor.n:,} new {unit}: no alarm. The evidence that they look different from {monitor.compared_with} "
+            f"is {number_down(monitor.e_value)} now; an alarm needs {number_down(monitor.candidates / monitor.alpha)}."
         )
     lines = [
-        f"{monitor.n:,} new {unit}. ALARM: the rows look different from those that certified the vote (since number "
+        f"{monitor.n:,} new {unit}. ALARM: the rows look different from {monitor.compared_with} (since number "
         f"{monitor.alarm_at:,}, told {monitor.alarm_when}). If they came from the same population, such an alarm would "
         f"ever come with a probability of at most {share(monitor.alpha)}. It does not say that the error has grown: "
         "only outcomes can."

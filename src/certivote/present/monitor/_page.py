@@ -106,6 +106,8 @@ def _of_rows(monitor: DriftMonitor) -> tuple[dict[str, Any], str]:
         "state": state,
         "mark": mark,
         "evidence": evidence_of(monitor, "row"),
+        "candidates": monitor.candidates,
+        "compared": "the new rows before it" if monitor.learned else f"{monitor.compared_with} and the new ones before",
         "moved": [
             Bar(
                 plain_text(each.column),
