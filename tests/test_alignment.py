@@ -72,7 +72,7 @@ MATCHED = {
     "predictions, table": lambda mixed: certify_predictions(Y, SAID, table=mixed(X)),
     "counts": lambda mixed: count_predictions(Y, mixed(SAID)),
     "recertify": lambda mixed: recertify(CLF, X + 5, mixed(Y)),
-    "recertify, predictions": lambda mixed: recertify(GIVEN, y=Y, predictions=mixed(SAID)),
+    "recertify, predictions": lambda mixed: recertify(GIVEN, y=Y, predictions=mixed(SAID), promises=()),
     "monitor, y_pred": lambda mixed: Monitor(CLF).update(Y, mixed(SAID)),
     "monitor, ids": lambda mixed: Monitor(CLF).update(Y, SAID, ids=mixed(WHEN)),
     "monitor, table": lambda mixed: Monitor(CLF).update(Y, SAID, table=mixed(X)),

@@ -8,7 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from models import opened
-from scipy import stats
+from scipy import special, stats
+from scipy.interpolate import NearestNDInterpolator
+from scipy.spatial import KDTree
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_selector, make_column_transformer
@@ -87,6 +89,9 @@ KNOWING = {
     "compiled": lambda: seen_through(operator.methodcaller("pipe", KNOWS.predict_proba)),
     "argument": lambda: Preprocessed(FunctionTransformer(np.tanh, kw_args={"where": [KNOWS]}), "forest"),
     "in a table": lambda: Preprocessed(FunctionTransformer(np.tanh, kw_args={"x": pd.DataFrame({"a": [KNOWS]})})),
+    "an interpolator": lambda: seen_through(NearestNDInterpolator(ROWS, LABELS)),
+    "nearest rows": lambda: seen_through(KDTree(ROWS).query),
+    "a table of answers": lambda: seen_through(np.vectorize(dict(enumerate(LABELS)).get)),
     "frozen transformer": lambda: Preprocessed(FrozenEstimator(StandardScaler().fit(ROWS)), "forest"),
     "behind a transformer": lambda: Preprocessed(
         StandardScaler(), [VotingClassifier([("it", FrozenEstimator(KNOWS))])]
@@ -100,6 +105,9 @@ UNKNOWING = {
     "stumps": lambda: Stumps(ranges=[(0.0, 1.0)] * 4),
     "a table": lambda: Preprocessed(ColumnEncoder(fill=True), Mixed()),
     "classifiers": lambda: [VotingClassifier([("a", LogisticRegression())]), DecisionTreeClassifier()],
+    "a function of numpy": lambda: seen_through(np.abs),
+    "another function of numpy": lambda: Preprocessed(FunctionTransformer(np.clip, kw_args={"a_min": 0, "a_max": 1})),
+    "a function of scipy": lambda: seen_through(special.expit),
     "functions of libraries": lambda: [
         make_pipeline(FunctionTransformer(np.log1p), SelectKBest(mutual_info_classif), LogisticRegression())
     ],
@@ -142,9 +150,8 @@ def test_boosters_know_something_once_they_are_fitted():
     assert "XGBClassifier" in Classifiers([VotingClassifier([("a", FrozenEstimator(model))])]).learned_before()
 
 
-IN_CERTIFICATES = [
-    kind for kind in KNOWING if kind not in ("one that is searched", "compiled", "argument", "in a table")
-]
+UNTRIED = ("one that is searched", "compiled", "argument", "in a table", "nearest rows", "a table of answers")
+IN_CERTIFICATES = [kind for kind in KNOWING if kind not in UNTRIED and kind != "an interpolator"]
 
 
 @pytest.mark.parametrize("kind", IN_CERTIFICATES)

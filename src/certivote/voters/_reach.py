@@ -15,8 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 
 __all__ = ["learned_in", "reachable"]
 
-_LIBRARIES = sys.stdlib_module_names | {"certivote", "numpy", "pandas", "polars", "pyarrow", "scipy", "sklearn"}
-"""Their functions have learned nothing, and an object of theirs holds what its attributes hold."""
+_DATA = {"numpy", "pandas", "polars", "pyarrow", "scipy"}
+_LIBRARIES = sys.stdlib_module_names | _DATA | {"certivote", "sklearn"}
+"""Their functions have learned nothing, and an object of theirs knows what it holds, but for functions of values."""
 _BOOSTERS = {"catboost", "imblearn", "lightgbm", "xgboost"}
 """Of these, so do estimators that are not fitted."""
 _COMPILED = {"cython_function_or_method", "fused_cython_function"}
@@ -79,8 +80,9 @@ def _held_by(item: Any) -> Iterator[Any]:
 def learned_in(item: Any) -> tuple[str, ...]:
     """Short names of what has learned something, or may have, among all that an object can reach; each once, in order.
 
-    Whatever is fitted has. Functions and objects from elsewhere than the libraries that are known may have, since
-    nothing can tell what they know. Plain values, unfitted estimators and functions of those libraries have not.
+    Whatever is fitted has. Functions and objects from elsewhere than the libraries that are known may have, and so may
+    methods of values, such as the ``get`` of a dictionary: nothing can tell what they know. Plain values, unfitted
+    estimators and functions of those libraries have not.
 
     Examples
     --------
@@ -97,10 +99,15 @@ def learned_in(item: Any) -> tuple[str, ...]:
 
 
 def _may_know(item: Any) -> bool:
-    if isinstance(item, (*_VALUES, BuiltinFunctionType, MethodType)):
-        return False  # of a method, its object and its function are asked
+    if isinstance(item, _VALUES):
+        return False
+    if isinstance(item, MethodType | BuiltinFunctionType):  # its function, and an estimator, are asked themselves
+        own = item.__self__
+        return not (own is None or isinstance(own, ModuleType | type) or callable(getattr(own, "get_params", None)))
     if isinstance(item, FunctionType | type) or type(item).__name__ in _COMPILED:
         return _package(item) not in _LIBRARIES
+    if _package(type(item)) in _DATA and callable(item):  # such as an interpolator; functions have names
+        return not (hasattr(item, "__name__") or hasattr(item, "rvs"))
     if _package(type(item)) in _LIBRARIES:
         return _is_fitted(item)
     return _package(type(item)) not in _BOOSTERS or not callable(getattr(item, "get_params", None)) or _is_fitted(item)
