@@ -89,7 +89,7 @@ def digits(data: Path | None, orders: int) -> Iterator[Record]:
         before, same = np.split(rng.permutation(later)[:6000], 2)
         others = rng.permutation(len(fashion.y))[:3000]
         for name, source, after in (("MNIST, then Fashion-MNIST", fashion, others), ("MNIST, no change", mnist, same)):
-            monitor = DriftMonitor(clf, ALPHA)
+            monitor = DriftMonitor(clf, ALPHA, random_state=order)
             images = [mnist.X[rows] for rows in in_steps(before)] + [source.X[rows] for rows in in_steps(after)]
             yield record(name, order, clf, (3000, 3000), map(monitor.update, images), monitor)
 

@@ -37,8 +37,10 @@ def watched(kind):
     """Monitors in every state that a page may have to show."""
     if kind in ("rows", "rows that differ", "no rows"):
         X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        mixed = np.random.default_rng(0).permutation(len(y))  # those of the table are not all alike
+        X, y = X.iloc[mixed], y.iloc[mixed]
         clf = CertifiedVoteClassifier("dis-b", "forest", random_state=0).fit(X[:300], y[:300])
-        monitor = DriftMonitor(clf)
+        monitor = DriftMonitor(clf, random_state=0)
         if kind != "no rows":
             monitor.update(X[300:], when="2026-01-01")
         if kind == "rows that differ":
