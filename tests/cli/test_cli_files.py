@@ -5,9 +5,11 @@ import importlib
 import json
 import os
 import stat
+import subprocess
 import sys
 import tempfile
 import threading
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -17,6 +19,7 @@ import pytest
 from copies import in_a_copy
 from typer.testing import CliRunner
 
+from certivote import Monitor, load
 from certivote.cli import app
 from certivote.io import _table_files
 
@@ -215,6 +218,86 @@ def test_devices_and_pipes_are_written_to(folder):
     result = run("fit", "data.csv", *FIT, "--out", "/dev/full")
     assert result.exit_code == 1
     assert "--out: /dev/full: No space left on device" in result.stderr
+
+
+@contextmanager
+def full_disk():
+    """No file can grow beyond a few bytes: what the system says then is that the file is too large."""
+    resource = pytest.importorskip("resource", reason="the size of files is limited here")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+WATCHED = ["monitor", "c.json", "said.csv", "--truth", "out", "--predicted", "label"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["fit", "data.csv", *FIT, "--model", "new"], "--model: new"),
+        (["fit", "data.csv", *FIT, "--out", "new"], "--out: new"),
+        (["predict", "m.certivote", "data.csv", "-o", "new"], "--out: new"),
+        (["certify", "said.csv", "--truth", "out", "--predicted", "label", "--out", "new"], "--out: new"),
+        (["recertify", "c.json", "more.csv", "--truth", "out", "--predicted", "label", "--out", "new"], "--out: new"),
+        ([*WATCHED, "--state", "new"], "new"),
+        (["monitor", "m.certivote", "more.csv", "--state", "new"], "new"),
+        ([*WATCHED, "--state", "s.json", "--metrics", "new"], "s.json"),
+        (["report", "m.certivote", "-o", "new"], "new"),
+    ],
+)
+def test_a_full_disk_is_said_with_the_name_of_the_file(arguments, named, folder):
+    pytest.importorskip("jinja2", reason="the report needs jinja2: install certivote[report]")
+    table().assign(label=table()["out"]).to_csv("said.csv", index=False)
+    more = table().assign(age=lambda rows: rows["age"] + 0.5)
+    more.assign(label=more["out"]).to_csv("more.csv", index=False)
+    before = sorted(os.listdir())
+    with full_disk():
+        result = run(*arguments)
+    assert result.exit_code == 1, result.output
+    assert result.stderr.splitlines()[-1] == f"certivote: {named}: File too large."
+    assert "Traceback" not in result.output
+    assert sorted(name for name in os.listdir() if not name.endswith(".lock")) == before
+
+
+def test_a_full_disk_is_said_with_the_name_of_the_file_in_python_too(folder):
+    clf = load("m.certivote")
+    for write in (clf.save, clf.certificate_.report, lambda path: Monitor(clf).save(path)):
+        with full_disk(), pytest.raises(OSError, match="File too large: 'new'"):
+            write("new")
+    assert not Path("new").exists()
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no device that is full")
+@pytest.mark.parametrize(
+    "verb",
+    [
+        ["report", "m.certivote", "-o", "-"],
+        ["verify", "c.json"],
+        ["predict", "m.certivote", "data.csv"],
+        ["bound", "--errors", "1", "--n", "9"],
+    ],
+)
+def test_results_that_cannot_be_printed_end_in_one_line(verb, folder):
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "-m", "certivote", *verb]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert "Traceback" not in done.stderr
+    assert "certivote: standard output: No space left on device." in done.stderr.splitlines()
+    assert done.returncode != 0
+
+
+def test_a_lack_of_memory_ends_in_one_line(folder, monkeypatch):
+    def too_much(*arguments, **settings):
+        raise MemoryError
+
+    monkeypatch.setattr("certivote.cli._predict.load_model", too_much)
+    result = run("predict", "m.certivote", "data.csv")
+    assert (result.exit_code, result.output.count("\n")) == (1, 1)
+    assert "certivote: there is not enough memory for this" in result.output
 
 
 def test_a_dash_prints(folder):

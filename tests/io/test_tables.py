@@ -131,6 +131,8 @@ BAD = {
     "a,Y\n1,x\n": "there is no column 'y'; did you mean 'Y'?",
     "apple,pear\n1,x\n": "the columns are apple, pear",
     'a,y\n1,x\n2,"x\n': "quotation marks closed",
+    f"a,y\n{'1' * 140_000},x\n": "line 2: field larger than field limit (131072); are quotation marks closed?",
+    f"a,{'y' * 140_000}\n1,x\n": "line 1: field larger than field limit (131072); are quotation marks closed?",
     b"a,y\n1,x\n" + b"2,\xf6\n": "not a UTF-8 text file",
     "größe,y\n1,x\n".encode("latin-1"): "not a UTF-8 text file",
 }

@@ -4,9 +4,10 @@ A verb reads files, calls the library and prints; it decides nothing about certi
 ends in one line on standard error and exit code 1.
 """
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from certivote._version import __version__
 from certivote.cli._bound import bound
@@ -19,11 +20,28 @@ from certivote.cli._predict import predict
 from certivote.cli._recertify import recertify
 from certivote.cli._report import report
 from certivote.cli._reproduce import reproduce
+from certivote.cli._shared import fail
 from certivote.cli._verify import verify
 
 __all__ = ["app"]
 
+
+class _Verbs(TyperGroup):
+    """All verbs, each of which ends in one line too where the machine has no room left."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            raise  # who reads it has read enough: no message
+        except OSError as error:  # verbs say by themselves what is wrong with files
+            fail(f"standard output: {error.strerror or error}.")
+        except MemoryError:
+            fail("there is not enough memory for this: give fewer rows, columns, classes or voters.")
+
+
 app = typer.Typer(
+    cls=_Verbs,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",

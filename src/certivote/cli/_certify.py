@@ -46,7 +46,7 @@ from certivote.cli._promises import (
     columns_by,
     costs_file,
 )
-from certivote.cli._shared import AsJson, Delta, Quiet, Seed, fail, say
+from certivote.cli._shared import AsJson, Delta, Quiet, Seed, fail, reason, say
 from certivote.cli._unread import UnreadValues
 from certivote.io import Table, TableFile, read_alike, read_predictions
 from certivote.promises import Promise
@@ -204,7 +204,7 @@ def certify(
         if not pieces:
             source = file.name, digest
     except (OSError, ValueError, ImportError) as error:
-        fail(str(error))
+        fail(reason(error))
     certificate = certificate.with_source(*source)
     write_certificate(certificate, out)
     if report is not None:

@@ -11,7 +11,7 @@ import typer
 from certivote.certificate import Certificate
 from certivote.cli._inputs import as_classes, table_file, warnings_as_lines
 from certivote.cli._outputs import check_files
-from certivote.cli._shared import fail
+from certivote.cli._shared import fail, reason
 from certivote.io import TableError, TableFile, TablePieces, divided, files_of, lay_out
 
 __all__ = ["Engine", "Pieces", "Scheduler", "check_engine", "in_pieces"]
@@ -127,7 +127,7 @@ def in_pieces(
         with warnings_as_lines(quiet), connected(scheduler) as client:
             yield Pieces(str(data), files, client, run_on(client))
     except (OSError, ValueError, ImportError) as error:
-        fail(str(error))
+        fail(reason(error))
     except Exception as error:
         told = str(error).splitlines()[0] if str(error) else type(error).__name__
         if not (type(error).__module__.startswith("distributed.") or told.startswith("Partition ")):

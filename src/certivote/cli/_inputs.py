@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from certivote.certificate import Certificate
-from certivote.cli._shared import complain, fail
+from certivote.cli._shared import complain, fail, reason
 from certivote.io import (
     Table,
     TableError,
@@ -234,7 +234,7 @@ def on_table(file: TableFile, quiet: bool, read: Callable[[], Table], work: Call
             table = read()
             return work(table), table.digest
     except TableError as error:
-        fail(str(error))
+        fail(reason(error))
     except ValueError as error:
         fail(f"{file}: {error}")
 

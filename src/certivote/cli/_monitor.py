@@ -21,7 +21,7 @@ from certivote.cli._inputs import (
     warnings_as_lines,
 )
 from certivote.cli._outputs import check_files, is_standard_output, print_result, writing
-from certivote.cli._shared import AsJson, Quiet, complain, fail, say, share
+from certivote.cli._shared import AsJson, Quiet, complain, fail, reason, say, share
 from certivote.cli._states import as_json_text
 from certivote.cli._unread import UnreadValues
 from certivote.io import OutcomeTable, TableFile, column_names, read_outcomes, same_labels, write_atomically
@@ -156,7 +156,7 @@ def monitor(
                 else _outcomes(state, certificate, classifier, alpha, watch, read, ids, file, quiet)
             )
     except (OSError, ValueError, ImportError) as error:
-        fail(str(error))
+        fail(reason(error))
     command = shlex.join(["certivote", "recertify", model.name, "NEW_OUTCOMES.csv", "--truth", truth or "TRUTH"])
     _write(seen, report, title or model.stem, f"{command} --monitor {shlex.quote(state.name)} --out new.json", metrics)
     if as_json:

@@ -10,7 +10,7 @@ import typer
 from certivote.cli._decisions import Column, decisions
 from certivote.cli._inputs import DecimalMark, Encoding, Separator, Trust, load_model, table_file, warnings_as_lines
 from certivote.cli._outputs import check_files, is_standard_output, print_result, writing
-from certivote.cli._shared import Quiet, complain, fail, share
+from certivote.cli._shared import Quiet, complain, fail, reason, share
 from certivote.cli._unread import UnreadValues, column_encoder
 from certivote.io import (
     TableError,
@@ -98,7 +98,7 @@ def predict(
     except BrokenPipeError:
         raise  # who reads the answers has read enough: no message
     except (ImportError, OSError, ValueError) as error:
-        fail(str(error))
+        fail(reason(error))
     if not quiet:
         for remark in remarks:
             complain(f"{model}: {remark}.")

@@ -28,7 +28,7 @@ from certivote.cli._inputs import (
     table_file,
 )
 from certivote.cli._outputs import check_files, is_standard_output, show_certificate, write_certificate, writing
-from certivote.cli._shared import AsJson, Quiet, Seed, fail
+from certivote.cli._shared import AsJson, Quiet, Seed, fail, reason
 from certivote.cli._states import read_monitor
 from certivote.promises import Promise, promises_of
 
@@ -151,7 +151,7 @@ def recertify(
             work,
         )
     except (OSError, ValueError, ImportError) as error:
-        fail(str(error))
+        fail(reason(error))
     certificate = certificate.with_source(file.name, digest)
     write_certificate(certificate, out)
     if report is not None:

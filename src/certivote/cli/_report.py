@@ -25,7 +25,7 @@ from certivote.cli._inputs import (
     warnings_as_lines,
 )
 from certivote.cli._outputs import check_files, is_standard_output, print_result
-from certivote.cli._shared import Quiet, complain, fail, say
+from certivote.cli._shared import Quiet, complain, fail, reason, say
 from certivote.cli._unread import UnreadValues
 from certivote.io import Table, TableError
 from certivote.verify import verify
@@ -94,9 +94,9 @@ def report(
                     test = as_test(certificate, given, read)
             _write(certificate, out, title=title or Path(name).stem, command=command, **test)
     except TableError as error:
-        fail(str(error))
+        fail(reason(error))
     except (OSError, ValueError, ImportError) as error:
-        fail(f"{source}: {error}")
+        fail(reason(error) if isinstance(error, OSError) else f"{source}: {error}")
     if not quiet and not is_standard_output(out):
         say(f"Report written to {out}.")
 

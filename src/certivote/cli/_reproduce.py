@@ -91,7 +91,9 @@ def reproduce(
             if missing and not quiet:
                 complain(f"{missing} runs are left to another process that works on {out}.")
         written = experiments.write_results(out)
-    except (ValueError, OSError) as error:
+    except OSError as error:
+        fail(f"{error.filename or out}: {error.strerror or error}.")
+    except ValueError as error:
         fail(" ".join(str(error).split()))
     except BrokenExecutor:
         fail(

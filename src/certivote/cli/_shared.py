@@ -1,8 +1,10 @@
 """What several verbs share: options of the learning verbs, names to choose from, and how a command ends."""
 
 import difflib
+import errno
 import importlib
 import math
+import os
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -42,6 +44,7 @@ __all__ = [
     "fail",
     "name_option",
     "quieten_pooch",
+    "reason",
     "say",
     "share",
     "suggestion",
@@ -221,6 +224,15 @@ def say(message: str, err: bool = False) -> None:
 def complain(message: str) -> None:
     """A line on standard error."""
     say(f"certivote: {message}", err=True)
+
+
+def reason(error: Exception) -> str:
+    """What went wrong, in one line that names the file if it is about one."""
+    if isinstance(error, OSError) and error.filename is not None and error.strerror:
+        return f"{os.fsdecode(error.filename)}: {error.strerror}."
+    if isinstance(error, OSError) and error.errno == errno.ENOSPC:  # files have names
+        return f"standard output: {error.strerror}."
+    return str(error)
 
 
 def fail(message: str) -> NoReturn:

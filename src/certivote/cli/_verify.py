@@ -32,7 +32,7 @@ from certivote.cli._inputs import (
     warnings_as_lines,
 )
 from certivote.cli._outputs import check_files
-from certivote.cli._shared import AsJson, Quiet, complain, fail, say
+from certivote.cli._shared import AsJson, Quiet, complain, fail, reason, say
 from certivote.io import Table, TableFile, read_alike
 from certivote.verify import verify as audit
 
@@ -157,7 +157,7 @@ def verify(
                         earlier=before,
                     )
     except (OSError, ValueError, ImportError) as error:
-        fail(str(error))
+        fail(reason(error))
     trusted = sum(check.on_trust for check in checks)
     failed, made = sum(not check.passed for check in checks), len(checks) - trusted
     verdict = f"{failed} of {made} checks FAILED: do not rely on this certificate."

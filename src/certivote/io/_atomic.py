@@ -32,29 +32,35 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     Raises
     ------
     OSError
-        Before anything is written, if :func:`check_writable` finds a reason.
+        Before anything is written, if :func:`check_writable` finds a reason; or later, as from a full disk. The message
+        names the path.
     """
     place = _place(path)
-    if isinstance(place, int):
-        with os.fdopen(os.dup(place), "wb") as file:
-            yield file
-        return
-    _check(place, path)
-    mode = _mode(place)
-    if mode is not None and not stat.S_ISREG(mode):
-        with os.fdopen(os.open(place, os.O_WRONLY), "wb") as file:
-            yield file
-        return
-    prefix = _prefix(place)
-    _remove_stale(place.parent, prefix)
-    handle, name = tempfile.mkstemp(dir=place.parent, prefix=f"{prefix}{_process()}.", suffix=_UNFINISHED)
     try:
-        with os.fdopen(handle, "wb") as file:
-            yield file
-        os.chmod(name, _usual_mode() if mode is None else stat.S_IMODE(mode))
-        os.replace(name, place)
-    except BaseException:
-        os.unlink(name)
+        if isinstance(place, int):
+            with os.fdopen(os.dup(place), "wb") as file:
+                yield file
+            return
+        _check(place, path)
+        mode = _mode(place)
+        if mode is not None and not stat.S_ISREG(mode):
+            with os.fdopen(os.open(place, os.O_WRONLY), "wb") as file:
+                yield file
+            return
+        prefix = _prefix(place)
+        _remove_stale(place.parent, prefix)
+        handle, name = tempfile.mkstemp(dir=place.parent, prefix=f"{prefix}{_process()}.", suffix=_UNFINISHED)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                yield file
+            os.chmod(name, _usual_mode() if mode is None else stat.S_IMODE(mode))
+            os.replace(name, place)
+        except BaseException:
+            os.unlink(name)
+            raise
+    except OSError as error:
+        if error.filename is None:  # a full disk does not say whose write it ended
+            error.filename = os.fspath(path)
         raise
 
 

@@ -34,9 +34,13 @@ _GLANCE = 1_000
 def csv_names(file: TableFile) -> list[str]:
     """The names in the header, as they are written; spreadsheets leave some empty."""
     with file.text() as text:
-        rows = (row for row in csv.reader(text, delimiter=file.separator) if row)
-        names = next(rows, [])
-        wider = len(next(rows, names)) > len(names)
+        reader = csv.reader(text, delimiter=file.separator)
+        rows = (row for row in reader if row)
+        try:
+            names = next(rows, [])
+            wider = len(next(rows, names)) > len(names)
+        except csv.Error as error:
+            raise _unreadable(file, reader.line_num, error) from error
     if not names:
         raise TableError(f"{file}: the file is empty.")
     if names[0].strip().lower().startswith("sep="):
@@ -222,9 +226,11 @@ def _lines(file: TableFile) -> Iterator[tuple[int, list[str], list[str]]]:
                     yield file.line(reader.line_num), row, header
                 header = header or row
         except csv.Error as error:
-            raise TableError(
-                f"{file}, line {file.line(reader.line_num)}: {error}; are quotation marks closed?"
-            ) from error
+            raise _unreadable(file, reader.line_num, error) from error
+
+
+def _unreadable(file: TableFile, line: int, error: csv.Error) -> TableError:
+    return TableError(f"{file}, line {file.line(line)}: {error}; are quotation marks closed?")
 
 
 def _decodable(file: TableFile, text: TextIO) -> Iterator[str]:
