@@ -3,6 +3,7 @@
 import dataclasses
 import operator
 from functools import partial
+from unittest.mock import Mock
 
 import numpy as np
 import pandas as pd
@@ -211,11 +212,33 @@ def test_models_inside_others_can_be_reached():
         def __init__(self, model):
             self.model = model
 
+    def asks_in_a_list(X):
+        return [KNOWS.predict([row]) for row in X]
+
     boxed = np.empty(1, dtype=object)
     boxed[0] = KNOWS
-    inside = [{"a": [KNOWS]}, Slotted(KNOWS), asks_a_global, asks_from_around(KNOWS), boxed]
+    inside = [{"a": [KNOWS]}, Slotted(KNOWS), asks_a_global, asks_from_around(KNOWS), asks_in_a_list, boxed]
     for each in inside:
         assert any(found is KNOWS for found in reachable(each))
+
+
+def test_nothing_is_run_on_the_way():
+    class Lazy(dict):
+        def values(self):
+            raise AssertionError("read")
+
+        def get_params(self, deep=True):
+            raise AssertionError("asked")
+
+    def unfinished():
+        def function():
+            return later
+
+        found = list(reachable([function, Lazy(model=KNOWS), Mock()]))
+        later = found
+        return later
+
+    assert any(each is KNOWS for each in unfinished())
 
 
 def test_given_models_always_assume_it():

@@ -1,11 +1,9 @@
 """What an object can reach: the objects that it holds, and which of them hold, or may hold, something learned."""
 
 import gc
-import inspect
 import sys
-from collections.abc import Iterator, Mapping
-from functools import partial
-from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from collections.abc import Iterable, Iterator
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -27,9 +25,9 @@ _VALUES = (bool, int, float, complex, str, bytes, type(None), ModuleType, np.gen
 def reachable(item: Any) -> Iterator[Any]:
     """An object and all that it holds but plain values, each once.
 
-    Followed are parameters and attributes of objects, the contents of lists, dictionaries and arrays of objects, the
-    object of a bound method, the function and the arguments of a partial one, and whatever a function takes from
-    around it: variables of enclosing functions, globals that it names, and defaults.
+    Followed are attributes of objects, the contents of lists, dictionaries and arrays of objects, the object of a bound
+    method, the function and the arguments of a partial one, and whatever a function takes from around it: variables of
+    enclosing functions, globals that it names, and defaults. None of their code is run.
 
     Examples
     --------
@@ -50,31 +48,25 @@ def reachable(item: Any) -> Iterator[Any]:
             stack.extend(each for each in _held_by(own) if not isinstance(each, _VALUES))
 
 
-def _held_by(item: Any) -> Iterator[Any]:
-    if type(item).__module__.startswith("scipy.stats."):
-        return
-    if isinstance(item, Mapping):
-        yield from item.keys()
-        yield from item.values()
-    elif isinstance(item, list | tuple | set | frozenset):
-        yield from item
-    elif isinstance(item, np.ndarray):
-        yield from item.ravel().tolist() if item.dtype == object else ()
-    elif isinstance(item, FunctionType):
-        around = inspect.getclosurevars(item)
-        yield from (around.nonlocals, item.__defaults__, item.__kwdefaults__)
-        if _package(item) not in _LIBRARIES:
-            yield around.globals
-    elif isinstance(item, MethodType | BuiltinFunctionType):
-        yield item.__self__
-        yield getattr(item, "__func__", None)
-    elif isinstance(item, partial):
-        yield from (item.func, item.args, item.keywords)
-    elif not isinstance(item, type):
-        # Attributes, slots, and what compiled objects hold.
-        yield from (each for each in gc.get_referents(item) if each is not type(item))
-        if callable(getattr(item, "get_params", None)):
-            yield item.get_params(deep=False)
+def _held_by(item: Any) -> Iterable[Any]:
+    if isinstance(item, np.ndarray):
+        return item.ravel().tolist() if item.dtype == object else ()
+    if isinstance(item, FunctionType):
+        # Not the globals of what is installed: by them, everything can be reached.
+        own = _package(item) not in _LIBRARIES and "site-packages" not in item.__code__.co_filename
+        named = [item.__globals__.get(name) for name in _names(item.__code__)] if own else []
+        return (item.__closure__, item.__defaults__, item.__kwdefaults__, vars(item), *named)
+    if isinstance(item, type) or type(item).__module__.startswith("scipy.stats."):
+        return ()
+    return (each for each in gc.get_referents(item) if each is not type(item))
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    """What a function names that is not its own, also in functions inside of it."""
+    yield from code.co_names
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            yield from _names(inner)
 
 
 def learned_in(item: Any) -> tuple[str, ...]:
@@ -103,19 +95,19 @@ def _may_know(item: Any) -> bool:
         return False
     if isinstance(item, MethodType | BuiltinFunctionType):  # its function, and an estimator, are asked themselves
         own = item.__self__
-        return not (own is None or isinstance(own, ModuleType | type) or callable(getattr(own, "get_params", None)))
+        return not (own is None or isinstance(own, ModuleType | type) or hasattr(type(own), "get_params"))
     if isinstance(item, FunctionType | type) or type(item).__name__ in _COMPILED:
         return _package(item) not in _LIBRARIES
     if _package(type(item)) in _DATA and callable(item):  # such as an interpolator; functions have names
         return not (hasattr(item, "__name__") or hasattr(item, "rvs"))
     if _package(type(item)) in _LIBRARIES:
         return _is_fitted(item)
-    return _package(type(item)) not in _BOOSTERS or not callable(getattr(item, "get_params", None)) or _is_fitted(item)
+    return _package(type(item)) not in _BOOSTERS or not hasattr(type(item), "get_params") or _is_fitted(item)
 
 
 def _is_fitted(item: Any) -> bool:
     """Whether an estimator is; others, and those that learn nothing, never are."""
-    if not callable(getattr(item, "fit", None)) or not callable(getattr(item, "get_params", None)):
+    if not hasattr(type(item), "fit") or not hasattr(type(item), "get_params"):
         return False
     try:
         check_is_fitted(item)
