@@ -169,7 +169,11 @@ def test_alarms_are_rare_where_the_certification_rows_have_chosen_the_part(best_
 
 def test_the_price_is_that_of_all_that_might_have_been_chosen(best_part, model):
     assert DriftMonitor(model, 0.05).log_threshold == pytest.approx(math.log(20))
-    assert DriftMonitor(best_part, 0.05).log_threshold == pytest.approx(math.log(PARTS / 0.05))
+    monitor = DriftMonitor(best_part, 0.05)
+    assert monitor.log_threshold == pytest.approx(math.log(PARTS / 0.05))
+    assert "have chosen the vote among 50" in monitor.assumptions[-1]
+    monitor.update(half_known(10, np.random.default_rng(0))[0])
+    assert "an alarm needs 1000" in str(monitor)
 
 
 def test_rows_that_weights_were_learned_from_are_no_reference():

@@ -155,6 +155,7 @@ class DriftMonitor(Judged, Reported):
             "change that leaves this as it was is not seen.",
             *((_ENTITIES,) if self.groups else ()),
             *((_LEARNED,) if self.learned else ()),
+            *((_CHOSEN.format(self.candidates),) if self.candidates > 1 else ()),
         )
 
     def summary(self) -> str:
@@ -310,6 +311,10 @@ class DriftMonitor(Judged, Reported):
 _ENTITIES = "Of each entity one row is compared, as if the rows of an update were all that it has."
 _BEFORE = "the new rows before them"
 _SUBSET = f"a random subset of the certification rows and {_BEFORE}"
+_CHOSEN = (
+    "The certification rows have chosen the vote among {0:,}, so that the one which they suit may be surer of them "
+    "than of new ones: an alarm needs {0:,} times the evidence."
+)
 _LEARNED = (
     "The weights of the vote were learned from the certification rows, of which it may therefore be surer than of new "
     "ones, so these are not compared with them: the first new rows are taken to be as those that were certified."
