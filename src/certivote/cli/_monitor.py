@@ -116,8 +116,10 @@ def monitor(
     often as one likes. If the certified bounds hold for ever, there is ever an alarm with a probability of at most
     alpha. **Exit codes**: 0, no alarm; 3, an alarm was raised, now or earlier; 1 and 2 as for all verbs.
 
-    Without --truth the rows are ranked by how sure the model is of them among those that certified it. An alarm then
-    says that the rows look different, never that the error has grown.
+    Without --truth each row is ranked by how sure the model is of it among the rows before it. Those that certified the
+    model come first if its weights were fixed beforehand; if they were learned from these rows, the model is surer of
+    them than of any others, so give it first some hundred new rows of the same source. An alarm then says that the rows
+    look different, never that the error has grown.
 
     Outcomes may come in any order and in any number. Which of them become known must have nothing to do with whether
     the answer was right. Rows without an id that are equal in all columns are two cases within one file, and the same
