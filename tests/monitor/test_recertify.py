@@ -302,3 +302,10 @@ def test_promises_that_answers_cannot_make_again_are_named():
         recertify(vote.certificate_, **new)
     with pytest.raises(ValueError, match="table and scores go with predictions"):
         recertify(vote, *rows(50, 9), scores=sure[:50])
+
+
+def test_of_another_loss_the_record_says_what_was_bounded():
+    before = CertifiedVoteClassifier("dis-b", "forest", loss="half-weight", random_state=0).fit(*rows(400, 0))
+    again = recertify(before, *rows(300, 3))
+    assert again.loss == "plurality"
+    assert "bounded the probability that half of the weight is wrong by" in again.provenance.since[0]

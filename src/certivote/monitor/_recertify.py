@@ -37,8 +37,8 @@ def recertify(
     """Certify a vote again, as it is, on labelled rows that came after its certificate.
 
     Nothing is learned, so nothing is paid for learning: the bound is that of Clopper and Pearson, or that of bets on
-    entities with ``groups``. The new certificate names the one before it by its digest, and says what has happened
-    since.
+    entities with ``groups``; it is on wrong answers, whatever the loss was before. The new certificate names the one
+    before it by its digest, and says what has happened since.
 
     It holds if the rows were chosen without regard to how they came out. If a look at some outcomes, such as an alarm
     of a :class:`Monitor`, decided when to certify again, certify only rows that came after that.
@@ -170,8 +170,9 @@ def _named(model: Any) -> tuple[str | None, Any]:
 def _since(earlier: Certificate, monitor: Any) -> tuple[str, ...]:
     """What has happened since a certificate was made, in sentences."""
     part, made = earlier.deployed_part, earlier.provenance.created.partition("T")[0]
+    what = "the error" if earlier.loss == "plurality" else "the probability that half of the weight is wrong"
     first = (
-        f"The certificate before, of {made}, bounded the error by {percent_up(earlier.bound)} "
+        f"The certificate before, of {made}, bounded {what} by {percent_up(earlier.bound)} "
         f"(delta = {earlier.delta:g}) on {counted(part.n, 'row')}."
     )
     watched: Iterable[Any] = monitor if isinstance(monitor, list | tuple) else [] if monitor is None else [monitor]
