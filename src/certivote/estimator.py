@@ -298,15 +298,16 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, BaseE
             ),
         )
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: Any, *, strict: bool = False) -> Array:
         """Vote masses: the weight of the voters behind each class, of shape (n_samples, n_classes).
 
         They sum to 1 but are not calibrated probabilities. With a method that certifies the random vote, a vote is
         drawn for each row, from a random stream that depends on the seed and on all rows of the call: the same call
-        can be repeated, and another one draws afresh.
+        can be repeated, and another one draws afresh. Values that a ``ColumnEncoder`` cannot read count as missing: an
+        ``UnreadWarning`` says so for each column, or with ``strict`` a ValueError.
         """
         check_is_fitted(self)
-        X = check_rows(self, self.voter_set_, X)
+        X = check_rows(self, self.voter_set_, X, self.voters_, strict)
         if self.hyper_posterior_ is None:
             voters, weights = self._decisive.among(self.voters_, self.weights_)
             return voters.votes(X).masses(weights)
@@ -315,12 +316,12 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, BaseE
         family = FAMILIES[self.certificate_.deployed_part.family]
         return np.exp(family.draw_log_masses(self.voters_.votes(X), self.hyper_posterior_, rng))
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The class with the largest vote mass; ties go to the smallest class.
+    def predict(self, X: Any, *, strict: bool = False) -> NDArray[Any]:
+        """The class with the largest vote mass; ties go to the smallest class. ``strict``: see :meth:`predict_proba`.
 
         With smv-exact and smv-mc a vote is drawn for each row: among other rows, or by another seed, it may differ.
         """
-        answers = plurality(self.predict_proba(X))
+        answers = plurality(self.predict_proba(X, strict=strict))
         return self.classes_[answers]
 
     def check_rows(self, X: Any, y: ArrayLike) -> tuple[Any, NDArray[Any]]:
@@ -390,8 +391,7 @@ def load(path: str | os.PathLike[str], trusted: Sequence[str] = ()) -> Certified
         raise ModelFileError(f"{path} has parameters that no model has: {error!s:.500}") from error
     clf.certificate_, clf.voter_set_, clf.voters_ = model.certificate, model.voter_set, model.voters
     clf.weights_, clf.hyper_posterior_, clf.kept_voters_ = model.weights, model.hyper_posterior, model.kept
-    clf.parts_ = model.parts
-    clf.part_ = clf.parts_[model.certificate.deployed]
+    clf.parts_, clf.part_ = model.parts, model.parts[model.certificate.deployed]
     clf.classes_, clf.n_features_in_, clf._prediction_seed = model.classes, model.n_features, model.prediction_seed
     clf._probe, clf._decisive, clf.reference_ = model.probe, DecisiveVoters(), model.reference
     if model.feature_names is not None:

@@ -1,16 +1,19 @@
 """Beside every headline that would hide a failure stands what fails: in text, card, report and comparison."""
 
 from dataclasses import replace
+from html import unescape
 
 import numpy as np
+import pandas as pd
 import pytest
 from fits import fitted, iris_fit
 from reports import certificate, rare_fit, rare_rows, with_classes
 from sklearn.ensemble import RandomForestClassifier
 
-from certivote import compare
+from certivote import CertifiedVoteClassifier, compare
 from certivote.certificate import Statement, percent_up
 from certivote.present import cautions, certificate_card, certificate_text, comparison_text
+from certivote.present._cautions import other_remarks
 from certivote.voters import Forest
 
 MISSED = "Class 'ill' is mostly missed: 8 of its 8 certification rows got a wrong answer."
@@ -46,6 +49,29 @@ def sole(made):
 def test_a_good_vote_needs_no_caution():
     for kind in ("dis-b", "dis-r", "folds", "auto", "half-weight"):
         assert cautions(certificate(kind)) == [], kind
+
+
+@pytest.mark.parametrize(
+    ("name", "column", "words"),
+    [
+        ("treated", lambda y, rng: y + 0.3 * rng.random(len(y)), "Column 'treated' alone tells the class of 100 %"),
+        ("row", lambda y, rng: np.argsort(np.argsort(y, kind="stable")), "Column 'row' seems to number the rows of a"),
+    ],
+)
+def test_a_column_that_tells_the_class_is_a_caution_beside_the_bound(name, column, words):
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 200)
+    X = pd.DataFrame({"a": rng.normal(size=400), name: column(y, rng), "site": 1.0})
+    made = CertifiedVoteClassifier("dis-b", "forest", random_state=0).fit(X, y).certificate_
+    assert made.bound < 0.1
+    said = sole(made)
+    assert said.startswith(words)
+    headline, beside, *_ = certificate_text(made).split("\n\n")
+    assert "Any" in headline or "at most" in headline
+    assert " ".join(beside.split()).startswith(f"Caution: {words}")
+    assert words in unescape(certificate_card(made).split("<details")[0])
+    assert not any(words in text for text in other_remarks(made))
+    assert any("'site' has the same value" in text for text in other_remarks(made))
 
 
 def test_a_class_that_is_missed_is_named_with_its_rows():

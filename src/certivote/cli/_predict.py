@@ -11,7 +11,7 @@ from certivote.cli._decisions import Column, decisions
 from certivote.cli._inputs import DecimalMark, Encoding, Separator, Trust, load_model, table_file, warnings_as_lines
 from certivote.cli._outputs import check_files, is_standard_output, print_result, writing
 from certivote.cli._shared import Quiet, complain, fail, reason, share
-from certivote.cli._unread import UnreadValues, column_encoder
+from certivote.cli._unread import UnreadValues, reads_columns
 from certivote.io import (
     TableError,
     TableFile,
@@ -147,7 +147,7 @@ def _answers(
             taken = [column.strip() for column in chunk.columns]
             for name in ("certivote_label", "certivote_mass", *(name for name, _ in decided)):
                 added.append(_free(name, [*taken, *added]))
-        if column_encoder(classifier) is None:
+        if not reads_columns(classifier):
             rows = _numbers(rows, file)
             if not hasattr(classifier, "feature_names_in_"):
                 rows = rows.to_numpy()

@@ -84,11 +84,11 @@ def report(
                 columns = recorded_columns(certificate, file, target, group, time)
                 if given is None:
                     read = rows_for(model, file, columns.truth, columns.group, columns.time)
-                    test = _answered(model, read)
                     unread = UnreadValues(model)
                     unread.look_at(read.X)
                     if not quiet:
                         unread.complain(file)
+                    test = _answered(model, read)
                 else:
                     read, _ = rows_of_answers(certificate, given, file, columns, predicted)
                     test = as_test(certificate, given, read)

@@ -30,7 +30,8 @@ class Model:
 
     def scores(self, X: Any) -> NDArray[np.uint16]:
         """How sure the vote is of each row: its largest mass, on the grid; of the random vote, that of its mean."""
-        masses = self.voters.votes(check_rows(self.owner, self.voter_set, X)).masses(self.weights)
+        rows = check_rows(self.owner, self.voter_set, X, self.voters)
+        masses = self.voters.votes(rows).masses(self.weights)
         return on_grid(masses.max(axis=1))
 
 

@@ -1,5 +1,6 @@
 """Rows as the voters get them."""
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -9,18 +10,26 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d, vali
 
 from certivote.certificate import check_aligned
 from certivote.pipeline._values import check_held
-from certivote.voters import VoterSet
+from certivote.voters import FittedPreprocessed, UnreadWarning, VoterSet
 
 __all__ = ["check_labelled", "check_rows", "refuse_fit_params"]
 
 
-def check_rows(owner: Any, voters: VoterSet, X: Any) -> Any:
-    """Rows to vote on, checked against those that ``owner``, an estimator, was fitted to."""
+def check_rows(owner: Any, voter_set: VoterSet, X: Any, voters: Any, strict: bool = False) -> Any:
+    """Rows to vote on, checked against those that ``owner``, an estimator, was fitted to.
+
+    Values that the fitted voters cannot read, which count as missing, are warned of column by column, or refused.
+    """
     check_held(X=X)
-    if _stays_frame(voters, X):
+    if _stays_frame(voter_set, X):
         validate_data(owner, X, reset=False, skip_check_array=True)
-        return X
-    return _validated(owner, X, reset=False, **voters.input_checks)
+    else:
+        X = _validated(owner, X, reset=False, **voter_set.input_checks)
+    for entry in voters.unread(X) if isinstance(voters, FittedPreprocessed) else ():
+        if strict:
+            raise ValueError(f"strict=True: X, {entry}.")
+        warnings.warn(f"X, {entry}; counted as missing.", UnreadWarning, stacklevel=4)
+    return X
 
 
 def check_labelled(owner: Any, voters: VoterSet, X: Any, y: Any, reset: bool = True) -> tuple[Any, NDArray[Any]]:

@@ -23,24 +23,29 @@ _SHOWN = 3
 """Classes that are named one by one."""
 _FEW = 20
 """Certified entities below which it is said that they are few."""
-_RELATED = "takes them for independent"
-"""Words by which a remark about rows that may belong together is known."""
+_WORDS = (
+    "the certificate is about a giveaway",
+    "and the certificate says nothing about them",
+    "takes them for independent",
+)
+"""Words by which remarks are known that are cautions: about columns that tell the class, or the number of the row, and
+about rows that may belong together."""
 
 
 def cautions(certificate: Certificate) -> list[str]:
     """Sentences that belong beside the bound wherever it is shown; none for a vote that is worth its certificate.
 
     They say that the bound is vacuous or no better than guessing, that delta is large, that the rows may not be what
-    the promise takes them for (rows of training, rows that belong together, few entities, errors that drift), that
-    always answering the most frequent class is certified as good, that a class is certified no better than by a coin,
-    or that nothing is certified by class.
+    the promise takes them for (rows of training, columns that give the class away, rows that belong together, few
+    entities, errors that drift), that always answering the most frequent class is certified as good, that a class is
+    certified no better than by a coin, or that nothing is certified by class.
     """
     part = certificate.deployed_part
     found = [
         *_of_bound(certificate),
         *_of_delta(certificate),
         *_of_training(certificate),
-        *(sentence(text) for text in certificate.remarks if _RELATED in text),
+        *(sentence(text) for words in _WORDS for text in certificate.remarks if words in text),
         *_of_entities(part),
         *(text for drift in part.drift for text in _of_drift(drift)),
         *_of_majority(part, certificate.bound),
@@ -50,7 +55,7 @@ def cautions(certificate: Certificate) -> list[str]:
 
 def other_remarks(certificate: Certificate) -> list[str]:
     """What the certificate remarks besides what is among the cautions."""
-    return [text for text in certificate.remarks if _RELATED not in text]
+    return [text for text in certificate.remarks if not any(words in text for words in _WORDS)]
 
 
 def no_better_than_majority(certificate: Certificate) -> bool:

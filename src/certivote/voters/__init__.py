@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from certivote.voters._apart import GrownApart, fit_sample, grow_apart, with_grown
     from certivote.voters._base import FittedVoters, OutOfSampleVotes, VoterSet
     from certivote.voters._classifiers import Classifiers
-    from certivote.voters._columns import ColumnEncoder
+    from certivote.voters._columns import ColumnEncoder, Unread, UnreadWarning
     from certivote.voters._forest import Forest
     from certivote.voters._mixed import Mixed
-    from certivote.voters._preprocessed import Preprocessed
+    from certivote.voters._preprocessed import FittedPreprocessed, Preprocessed
     from certivote.voters._reach import reachable
     from certivote.voters._stored import KINDS, RECIPES
     from certivote.voters._stumps import Stumps
@@ -32,10 +32,10 @@ else:
             "_apart": ["GrownApart", "fit_sample", "grow_apart", "with_grown"],
             "_base": ["FittedVoters", "OutOfSampleVotes", "VoterSet"],
             "_classifiers": ["Classifiers"],
-            "_columns": ["ColumnEncoder"],
+            "_columns": ["ColumnEncoder", "Unread", "UnreadWarning"],
             "_forest": ["Forest"],
             "_mixed": ["Mixed"],
-            "_preprocessed": ["Preprocessed"],
+            "_preprocessed": ["FittedPreprocessed", "Preprocessed"],
             "_reach": ["reachable"],
             "_stored": ["KINDS", "RECIPES"],
             "_stumps": ["Stumps"],
@@ -51,6 +51,7 @@ __all__ = [
     "VOTERS",
     "Classifiers",
     "ColumnEncoder",
+    "FittedPreprocessed",
     "FittedVoters",
     "Forest",
     "GrownApart",
@@ -58,6 +59,8 @@ __all__ = [
     "OutOfSampleVotes",
     "Preprocessed",
     "Stumps",
+    "Unread",
+    "UnreadWarning",
     "VoterSet",
     "booster_parameters",
     "fit_sample",

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certivote.voters.text_columns import as_days, as_number, coded, read_texts
 
-__all__ = ["ColumnEncoder", "Unread"]
+__all__ = ["ColumnEncoder", "Unread", "UnreadWarning"]
 
 Array = NDArray[np.float64]
 
@@ -112,9 +112,12 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         found = []
         names = getattr(self, "feature_names_in_", range(len(self.kinds_)))
         for place, (name, column) in enumerate(zip(names, _columns(X), strict=True)):
+            native, missing = _native(column), np.isnan(self._column(place, column))
+            if self.kinds_[place] == "empty" or not missing.any() or (native and native[0] == self.kinds_[place]):
+                continue
             codes, texts = coded(column)
-            lost = (codes >= 0) & np.isnan(self._column(place, column))
-            if lost.any() and self.kinds_[place] != "empty":
+            lost = (codes >= 0) & missing
+            if lost.any():
                 example = texts[codes[np.argmax(lost)]]
                 found.append(Unread(str(name), self.kinds_[place], int(np.count_nonzero(lost)), example))
         return found
@@ -159,6 +162,13 @@ class ColumnEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         return categories, places
 
 
+_WRONG = {
+    "number": ("is no number", "are no numbers"),
+    "date": ("is no ISO date", "are no ISO dates"),
+    "category": ("is no category that was seen in training", "are no categories that were seen in training"),
+}
+
+
 @dataclass(frozen=True)
 class Unread:
     """Values of a column that do not fit: the column's name, what it is, how many there are, and one of them."""
@@ -167,6 +177,16 @@ class Unread:
     kind: str
     count: int
     example: str
+
+    def __str__(self) -> str:
+        one, several = _WRONG[self.kind]
+        if self.count == 1:
+            return f"column {self.column!r}: 1 value {one}: {self.example!r:.80}"
+        return f"column {self.column!r}: {self.count:,} values {several}, such as {self.example!r:.80}"
+
+
+class UnreadWarning(UserWarning):
+    """Values that a classifier cannot read count as missing."""
 
 
 def _columns(X: Any) -> Any:

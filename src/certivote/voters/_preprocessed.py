@@ -5,11 +5,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array, get_tags
 
 from certivote.voters._base import FittedVoters, OutOfSampleVotes, VoterSet
 from certivote.voters._classifiers import seeded
-from certivote.voters._columns import ColumnEncoder
+from certivote.voters._columns import ColumnEncoder, Unread
 from certivote.voters._registry import resolve_voters
 from certivote.votes import Votes
 
@@ -116,6 +117,11 @@ class FittedPreprocessed:
             raise ValueError("the encoder of its columns is for others")
         _ = self.family.input_checks  # which asks the family whether it is one
         self.fitted.check(self.width, n_classes)
+
+    def unread(self, X: Any) -> list[Unread]:
+        """Values that count as missing since the encoder cannot read them, where one comes first of all."""
+        first = self.transformer.steps[0][1] if isinstance(self.transformer, Pipeline) else self.transformer
+        return first.unread(X) if isinstance(first, ColumnEncoder) else []
 
     @property
     def n_voters(self) -> int:
