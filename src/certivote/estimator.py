@@ -119,6 +119,8 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, BaseE
         Row numbers of the deployed vote: ``part_.train`` trained its voters, ``part_.certify`` certified it.
     parts_ : tuple of PartRows
         Those of all parts, in the order of ``certificate_.parts``.
+    witnesses_ : Witnesses or None
+        What rows that it was made from are recognised by.
     n_features_in_ : int
     feature_names_in_ : array
         Only if the features have names.
@@ -248,7 +250,7 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, BaseE
         self.parts_ = tuple(part.rows for part in outcome.parts)
         self._prediction_seed, self._decisive = outcome.prediction_seed, DecisiveVoters()
         assert part.reference is not None  # the deployed part has one
-        self._probe, self.reference_ = part.probe, part.reference
+        self._probe, self.reference_, self.witnesses_ = part.probe, part.reference, part.witnesses
         return self
 
     def save(self, path: str | os.PathLike[str], slim: bool = False) -> None:
@@ -295,6 +297,7 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, BaseE
                 prediction_seed=self._prediction_seed,
                 probe=self._probe,
                 reference=self.reference_,
+                witnesses=self.witnesses_,
             ),
         )
 
@@ -321,8 +324,7 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, BaseE
 
         With smv-exact and smv-mc a vote is drawn for each row: among other rows, or by another seed, it may differ.
         """
-        answers = plurality(self.predict_proba(X, strict=strict))
-        return self.classes_[answers]
+        return self.classes_[plurality(self.predict_proba(X, strict=strict))]
 
     def check_rows(self, X: Any, y: ArrayLike) -> tuple[Any, NDArray[Any]]:
         """Rows and labels as :meth:`fit` saw them: validated the same way, against what was fitted."""
@@ -377,12 +379,10 @@ def load(path: str | os.PathLike[str], trusted: Sequence[str] = ()) -> Certified
     (True, True)
     """
     model = read_model(path, trusted)
-    parameters = model.parameters
-    if set(parameters) != set(CertifiedVoteClassifier._get_param_names()):
+    if set(parameters := model.parameters) != set(CertifiedVoteClassifier._get_param_names()):
         raise ModelFileError(f"{path} has other parameters than a CertifiedVoteClassifier.")
-    if parameters["voters"] is None:
-        parameters = {**parameters, "voters": model.voter_set}
-    clf = CertifiedVoteClassifier(**parameters)
+    voters = model.voter_set if parameters["voters"] is None else parameters["voters"]
+    clf = CertifiedVoteClassifier(**{**parameters, "voters": voters})
     try:
         clf._validate_params()
         voters = clf._plan().voters
@@ -391,7 +391,7 @@ def load(path: str | os.PathLike[str], trusted: Sequence[str] = ()) -> Certified
         raise ModelFileError(f"{path} has parameters that no model has: {error!s:.500}") from error
     clf.certificate_, clf.voter_set_, clf.voters_ = model.certificate, model.voter_set, model.voters
     clf.weights_, clf.hyper_posterior_, clf.kept_voters_ = model.weights, model.hyper_posterior, model.kept
-    clf.parts_, clf.part_ = model.parts, model.parts[model.certificate.deployed]
+    clf.parts_, clf.part_, clf.witnesses_ = model.parts, model.parts[model.certificate.deployed], model.witnesses
     clf.classes_, clf.n_features_in_, clf._prediction_seed = model.classes, model.n_features, model.prediction_seed
     clf._probe, clf._decisive, clf.reference_ = model.probe, DecisiveVoters(), model.reference
     if model.feature_names is not None:

@@ -6,13 +6,13 @@ from hashlib import sha256
 import numpy as np
 import pandas as pd
 import pytest
-from fits import cancer, fitted
+from fits import fitted
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from certivote import Certificate
-from certivote.certificate import recorded_parameters, used_rows
+from certivote.certificate import recorded_parameters
 from certivote.voters import Stumps
 
 DIGEST = sha256(b"rows").hexdigest()
@@ -142,34 +142,3 @@ def test_a_record_without_an_origin_is_refused_with_a_reason(change, message):
     change(record)
     with pytest.raises(ValueError, match=message):
         Certificate.from_json(json.dumps(record))
-
-
-# Rows that were used
-
-
-def used(X, y, clf=None):
-    clf = clf or fitted("dis-b")
-    return used_rows(clf.certificate_.deployed_part, clf.part_.train, clf.part_.certify, *clf.check_rows(X, y))
-
-
-def test_rows_that_a_certificate_was_made_from_are_recognised():
-    X, y = cancer()
-    train, certify = fitted("dis-b").part_.train, fitted("dis-b").part_.certify
-    assert used(X, y) == (len(train), len(certify))
-    assert used(np.vstack([X, X[:9]]), np.r_[y, y[:9]]) == (len(train), len(certify))
-    assert used(X[train], y[train]) == (len(train), 0)
-    assert used(X[certify], y[certify]) == (0, len(certify))
-
-
-def test_other_rows_are_not():
-    X, y = cancer()
-    train, certify = fitted("dis-b").part_.train, fitted("dis-b").part_.certify
-    assert used(X + 1.0, y) == used(X, 1 - y) == used(X[:40], y[:40]) == used(X[::-1], y[::-1]) == (0, 0)
-    changed = X.copy()
-    changed[certify[0]] += 1.0
-    assert used(changed, y) == (len(train), 0)
-
-
-def test_without_training_rows_all_certify():
-    X, y = cancer()
-    assert used(X, y, fitted("dis-r", "stumps")) == (0, len(y))

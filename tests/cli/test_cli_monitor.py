@@ -261,7 +261,7 @@ def test_rows_that_made_the_model_are_refused(made, tmp_path):
         "--state",
         tmp_path / "s.json",
     ]
-    assert "has rows that the model was made from: 300 trained" in run(*command, code=1).stderr
+    assert "has rows that the model was made from: of 600 rows, about 300 trained" in run(*command, code=1).stderr
     assert not (tmp_path / "s.json").exists()
 
 

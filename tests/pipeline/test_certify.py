@@ -223,9 +223,9 @@ def test_a_vote_is_certified_on_new_rows(vote):
 
 def test_rows_that_it_was_made_from_are_refused(vote):
     for labels in (Y, Y.astype(float), Y.astype(bool)):
-        with pytest.raises(ValueError, match="rows that CertifiedVoteClassifier was made from: 150 trained its voters"):
+        with pytest.raises(ValueError, match=r"rows that CertifiedVoteClassifier was made from: .* 150 trained its"):
             certify(vote, X[TRAIN], labels[TRAIN])
-    with pytest.raises(ValueError, match="150 trained its voters"):
+    with pytest.raises(ValueError, match="151 trained its voters"):
         certify(vote, np.vstack([X[TRAIN], X[:1]]), [*Y[TRAIN].tolist(), 2])
 
 

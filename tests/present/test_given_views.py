@@ -11,7 +11,7 @@ from reports import answers, certificate, labels, page_source, page_words, sever
 from sklearn.dummy import DummyClassifier
 
 from certivote import Certificate, certify, certify_predictions, plot_certificate, plot_weights
-from certivote.certificate import percent_up
+from certivote.certificate import UsedRows, percent_up
 from certivote.present import cautions, certificate_card, certificate_text
 
 ONE = ["a model", "a model of entities", "a model in time"]
@@ -179,8 +179,8 @@ def test_a_model_has_no_weights_and_a_vote_of_models_has():
 def test_test_rows_of_a_model():
     made = certificate("a model")
     truth = labels(100, seed=5)
-    words = page_words(made, truth=truth, answers=answers(truth, 0.1), used=(0, 100))[0]
-    assert "of which 100 are certification rows: this is no test" in words
+    words = page_words(made, truth=truth, answers=answers(truth, 0.1), used=UsedRows(100, found=True, certified=100))[0]
+    assert "rows: this is no test (of 100 rows, about 100 certified it)" in words
 
 
 def test_a_record_without_its_parameters_is_shown():

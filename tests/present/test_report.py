@@ -15,7 +15,7 @@ from fits import cancer, fitted
 from reports import HARMFUL, KINDS, certificate, harmful_fit, page_source
 from typer.testing import CliRunner
 
-from certivote.certificate import percent_up
+from certivote.certificate import percent_up, used_rows
 from certivote.cli import app
 
 run = CliRunner().invoke
@@ -146,14 +146,22 @@ def test_nothing_is_called_checked_that_was_not():
 
 def test_rows_that_were_used_are_no_test():
     clf, (X, y) = fitted("dis-b"), cancer()
-    words = page_of(clf.certificate_, truth=y, answers=clf.predict(X), used=(228, 341)).words
-    assert "of which 228 trained the voters and 341 certified the vote: this is no test" in words
-    assert "are those that this certificate was made from: 569 rows" in words
+    words = page_of(clf.certificate_, truth=y, answers=clf.predict(X), used=used_rows(clf, X)).words
+    assert (
+        "of 569 rows: this is no test (of 569 rows, about 228 trained its voters and about 341 certified it)" in words
+    )
+    assert "Some of the 569 rows that were given as a test are those that this certificate was made from" in words
     for untrue in ("Seen on test rows", "in the test:", "would certify at most", "used neither for training"):
         assert untrue not in words
     words = page_of(clf.certificate_, truth=y, answers=clf.predict(X)).words
     assert "Seen on test rows" in words
     assert "no test" not in words
+    for other, known in (
+        (X + 1.0, "none of 569 rows equals one"),
+        (X[:, :1], "not checked: the model keeps no witness"),
+    ):
+        words = page_of(clf.certificate_, truth=y, answers=clf.predict(X), used=used_rows(clf, other)).words
+        assert f"neither for training nor for certification ({known}" in words
 
 
 def test_truth_and_answers_come_together(tmp_path):
@@ -181,7 +189,9 @@ def folder(tmp_path_factory):
     clf.save(folder / "m.certivote")
     (folder / "c.json").write_text(clf.certificate_.to_json(), encoding="utf-8")
     lines = [",".join([*(f"f{k}" for k in range(X.shape[1])), "state"])]
-    lines += [",".join([*(f"{v:.17g}" for v in row), str(label)]) for row, label in zip(X[:40], y[:40], strict=True)]
+    lines += [
+        ",".join([*(f"{v:.17g}" for v in row), str(label)]) for row, label in zip(X[:40] + 0.5, y[:40], strict=True)
+    ]
     (folder / "test.csv").write_text("\n".join(lines) + "\n")
     return folder
 
@@ -193,7 +203,7 @@ def test_a_report_from_the_model_with_test_rows(folder):
     assert result.exit_code == 0, result.output
     page = Page(out.read_text(encoding="utf-8"))
     assert "Ward 3" in page.words
-    assert "of 40 rows, said to have been used neither for training nor for certification" in page.words
+    assert "of 40 rows, said to have been used neither for training nor for certification (none of 40" in page.words
     assert "certivote verify m.certivote --data TRAINING_DATA" in page.words
 
 
@@ -206,7 +216,7 @@ def test_a_report_with_the_training_file_says_what_it_is(folder):
     assert done.exit_code == 0, done.output
     words = Page((folder / "all.html").read_text(encoding="utf-8")).words
     rows = fitted("dis-b").part_
-    assert f"of which {len(rows.train)} trained the voters and {len(rows.certify)} certified the vote" in words
+    assert f"about {len(rows.train)} trained its voters and about {len(rows.certify)} certified it" in words
 
 
 def test_a_report_from_the_certificate(folder):

@@ -22,11 +22,13 @@ from certivote.certificate._json import SCHEMA_VERSION
 from certivote.certificate._parts import Candidate, Drift, PartRecord, Payment
 from certivote.certificate._promises import Fixed, PromiseRecord, Statement
 from certivote.certificate._provenance import Provenance, recorded_parameters
-from certivote.certificate._used_rows import used_rows
+from certivote.certificate._used_rows import UsedRows, used_rows
 from certivote.certificate._values import class_place, missing_places, names_of, one_spelling
+from certivote.certificate._witnesses import MOST_WITNESSES, Witnesses, value_digests
 from certivote.maths.tree_digest import Piece, join_pieces, together
 
 __all__ = [
+    "MOST_WITNESSES",
     "SCHEMA_VERSION",
     "Candidate",
     "Certificate",
@@ -38,6 +40,8 @@ __all__ = [
     "PromiseRecord",
     "Provenance",
     "Statement",
+    "UsedRows",
+    "Witnesses",
     "check_aligned",
     "class_place",
     "confidence",
@@ -59,4 +63,5 @@ __all__ = [
     "rows_digest",
     "together",
     "used_rows",
+    "value_digests",
 ]

@@ -1,36 +1,95 @@
-"""Recognising rows that a certificate was made from, by their digests."""
+"""Recognising rows that a certified vote was made from, one by one, by the witnesses that its model keeps.
 
+Rows of a discrete table repeat by themselves, so that new ones too may equal a training row. If new rows came from
+where those of the model did, all of them could change places, which gives two tests. Of the rows that certified the
+vote, how many equal a training row? Given how many rows of both kinds do, their number among the new ones is
+hypergeometric (Fisher's exact test); it is asked of rows, and of rows that differ, as one row may be repeated many
+times. And of different rows that occur more than once, how many occur among the new ones and among the others? A row
+that occurs c times does so with probability 1 - f^c - (1-f)^c, where f is the share of the new ones, and the tail of a
+sum of independent such events is at most that of a binomial with their mean (Hoeffding 1956). Simulations show that
+the events are independent enough.
+"""
+
+import warnings
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from certivote.certificate._digests import part_digest, row_keys
-from certivote.certificate._parts import PartRecord
+from certivote.certificate._certificate import Certificate
+from certivote.certificate._witnesses import Digests, Witnesses
 
-__all__ = ["used_rows"]
+__all__ = ["UsedRows", "used_rows"]
 
-Rows = NDArray[np.intp]
+_CHANCE = 1e-3
+"""Probability with which new rows are taken for those that made the vote."""
+_LOOKED_AT = 20_000
+"""Objects in which models are looked for."""
 
 
-def used_rows(part: PartRecord, train: Rows, certify: Rows, X: Any, y: NDArray[Any]) -> tuple[int, int]:
-    """How many of these rows trained the voters, and how many certified the vote.
+@dataclass(frozen=True)
+class UsedRows:
+    """How many of some rows a certified vote was made from, as far as witnesses tell.
 
-    Digests are of many rows in their order, so rows are recognised together: those of the table that was fitted, also
-    with more rows after it, or of just its training or its certification rows. Single rows among others are not.
+    Attributes
+    ----------
+    n : int
+        Rows that were looked at.
+    alike : int or None
+        Rows that equal one of those that the model keeps witnesses of, by chance or not; None if it keeps none.
+    found : bool
+        Whether there are more of these than chance explains.
+    trained, certified : int or None
+        About how many are among those that trained the voters, and among those that certified the vote: 0 if there are
+        no more than chance explains, None if it cannot be told.
+    """
+
+    n: int
+    alike: int | None = None
+    found: bool = False
+    trained: int | None = None
+    certified: int | None = None
+
+    @property
+    def none_found(self) -> bool:
+        """Whether it could be told of all rows that made the vote that no more are among these than chance explains."""
+        return self.trained == self.certified == 0
+
+    def __str__(self) -> str:
+        rows = f"{self.alike:,} of {self.n:,} rows equal" if self.alike else f"none of {self.n:,} rows equals"
+        rows += " one that the model keeps a witness of"
+        if self.found:
+            counts = (self.trained, "trained its voters"), (self.certified, "certified it")
+            known = " and ".join(f"about {count:,} {what}" for count, what in counts if count)
+            return f"of {self.n:,} rows, {known}" if known else f"{rows}, more than chance explains"
+        if self.alike is None:
+            return "not checked: the model keeps no witnesses of its own rows that these could be compared with"
+        if self.none_found:
+            return f"{rows}{', which may be chance' if self.alike else ''}"
+        return (
+            f"not checked: {rows}, but there are too few rows or witnesses, or rows repeat too often by themselves, to "
+            "tell whether that is chance"
+        )
+
+
+def used_rows(model: Any, X: Any) -> UsedRows | None:
+    """How many of these rows trained or certified a vote of certivote that this model is, or that it holds somewhere.
 
     Parameters
     ----------
-    part : PartRecord
-        The record of the deployed vote.
-    train, certify : array of int
-        The numbers of its rows in the table that was fitted.
-    X, y : rows and labels, checked by the model
+    model : anything that answers rows
+        A certivote model; or a pipeline, an ensemble, another wrapper or a function in which there may be some.
+    X : rows
+        As the model takes them. Where a pipeline changes columns before a certivote model sees them, rows are compared
+        before and after.
 
     Returns
     -------
-    (int, int)
-        ``(0, 0)`` if they are not recognised.
+    UsedRows or None
+        Of several models, what is known of the one that more of these rows were used for. None if there is no model of
+        certivote in it.
 
     Examples
     --------
@@ -38,19 +97,130 @@ def used_rows(part: PartRecord, train: Rows, certify: Rows, X: Any, y: NDArray[A
     >>> from certivote import CertifiedVoteClassifier
     >>> X, y = load_iris(return_X_y=True)
     >>> clf = CertifiedVoteClassifier("dis-b", "forest", random_state=0).fit(X, y)
-    >>> part, rows = clf.certificate_.deployed_part, clf.part_
-    >>> used_rows(part, rows.train, rows.certify, *clf.check_rows(X, y))
-    (75, 75)
-    >>> used_rows(part, rows.train, rows.certify, *clf.check_rows(X + 1.0, y))
-    (0, 0)
+    >>> used_rows(clf, X[::-1]).found, used_rows(clf.predict, X + 10.0).found
+    (True, False)
     """
-    keys, everything = row_keys(X), np.arange(len(y))
+    found = [_of_one(each, before, X) for each, before in _votes_in(model)]
+    if any(each.found for each in found):
+        return max(found, key=lambda each: (each.trained or 0) + (each.certified or 0))
+    return next((each for each in found if not each.none_found), found[0] if found else None)
 
-    def found(rows: Rows, digest: str) -> int:
-        for these in (rows, everything):
-            inside = len(these) and these.min() >= 0 and these.max() < len(y)
-            if digest and inside and part_digest(keys, y, these) == digest:
-                return len(these)
+
+def _of_one(model: Any, before: tuple[Any, ...], X: Any) -> UsedRows:
+    """What one vote was made from, by its witnesses; before it, these transformers change the rows."""
+    n, best = np.shape(X)[0], None
+    witnesses = getattr(model, "witnesses_", None)
+    if not isinstance(witnesses, Witnesses) or not n:
+        return UsedRows(n)
+    for table in _tables(before, X):
+        try:
+            with warnings.catch_warnings(action="ignore"):  # when it answers, it will warn again
+                rows, _ = model.check_rows(table, np.repeat(model.classes_[:1], n))
+        except (TypeError, ValueError):  # these are not its columns
+            continue
+        found = _compared(witnesses.digests(rows), witnesses, model.certificate_)
+        if best is None or found.found:
+            best = found
+    return best or UsedRows(n)
+
+
+def _compared(new: Digests, witnesses: Witnesses, certificate: Certificate) -> UsedRows:
+    part, train, certify = certificate.deployed_part, witnesses.train, witnesses.certify
+    kept = np.concatenate([train, certify])
+    sets = (train, certify, part.training_rows), (certify, train, part.n)
+    found = _chance_of_both(new, kept) <= _CHANCE / 2 or any(
+        _chance_of_hits(new, own, others) <= _CHANCE / 4 for own, others, _ in sets
+    )
+    about = _about if found else _none
+    trained, certified = (about(new, *each) if len(each[0]) or not each[2] else None for each in sets)
+    return UsedRows(len(new), int(np.count_nonzero(np.isin(new, kept))), found, trained, certified)
+
+
+def _about(new: Digests, kept: Digests, others: Digests, n_rows: int) -> int:
+    """About how many of the new rows are among those that some witnesses were kept of.
+
+    Parameters
+    ----------
+    new, kept : array of uint64
+    others : array of uint64
+        Of rows from the same table that are none of these; empty if there are no such.
+    n_rows : int
+        All rows that the witnesses were chosen from.
+    """
+    usual = float(np.isin(others, kept).mean()) if len(others) else 1.0 - len(np.unique(kept)) / max(len(kept), 1)
+    beyond = (float(np.isin(new, kept).mean()) - usual) / max(1.0 - usual, 1e-9) * n_rows / max(len(kept), 1)
+    return int(np.clip(round(beyond * len(new)), 0, len(new)))
+
+
+def _none(new: Digests, kept: Digests, others: Digests, n_rows: int) -> int | None:
+    """0 if it would have been noticed that every second of the new rows was one of these; None if not."""
+    if len(kept) == n_rows and not np.isin(new, kept).any():
         return 0
+    would_be = int(len(new) * len(kept) / n_rows / 2)
+    return 0 if _chance_of_hits(new, kept, others, would_be) <= _CHANCE / 4 else None
 
-    return found(train, part.training_digest), found(certify, part.certification_digest)
+
+def _chance_of_hits(new: Digests, kept: Digests, others: Digests, would_be: int | None = None) -> float:
+    """Probability that so many new rows equal one that was kept, if they are like others; and so for different rows.
+
+    ``would_be`` stands in place of those that do.
+    """
+    from scipy.stats import hypergeom
+
+    if not len(others):
+        others, kept = kept[::2], kept[1::2]
+    chances = []
+    for own, usual in ((new, others), (np.unique(new), np.unique(others))):
+        known = int(np.count_nonzero(np.isin(usual, kept)))
+        hits = int(np.count_nonzero(np.isin(own, kept))) if would_be is None else min(would_be, len(own))
+        chances.append(float(hypergeom.sf(hits - 1, len(own) + len(usual), len(own), hits + known)))
+    return max(chances)
+
+
+def _chance_of_both(new: Digests, kept: Digests) -> float:
+    """Probability that so many different rows occur among the new ones and among those that were kept."""
+    from scipy.stats import binom
+
+    values, counts = np.unique(np.concatenate([new, kept]), return_counts=True)
+    values, counts = values[counts > 1], counts[counts > 1]
+    if not len(values):
+        return 1.0
+    both, share = np.isin(values, new) & np.isin(values, kept), len(new) / (len(new) + len(kept))
+    return float(binom.sf(np.count_nonzero(both) - 1, len(values), np.mean(1 - share**counts - (1 - share) ** counts)))
+
+
+# Votes in other models
+
+
+def _votes_in(model: Any) -> Iterator[tuple[Any, tuple[Any, ...]]]:
+    """Votes of certivote that an object is or holds, the nearest first, with what changes rows before they see them."""
+    from certivote.voters import held_by
+
+    queue: deque[tuple[Any, tuple[Any, ...]]] = deque([(model, ())])
+    seen: dict[int, Any] = {}  # which also keeps objects, so that no other one gets the place of one in memory
+    while queue and len(seen) < _LOOKED_AT:
+        thing, before = queue.popleft()
+        if id(thing) in seen:
+            continue
+        seen[id(thing)] = thing
+        if isinstance(getattr(thing, "certificate_", None), Certificate) and hasattr(thing, "check_rows"):
+            yield thing, before
+        if isinstance(steps := getattr(thing, "steps", None), list):
+            for place, (_, step) in enumerate(steps):
+                queue.append((step, (*before, *(each for _, each in steps[:place]))))
+        else:
+            queue.extend((part, before) for part in held_by(thing))
+
+
+def _tables(before: tuple[Any, ...], X: Any) -> Iterator[Any]:
+    """The rows as they are, and as each of some transformers leaves them."""
+    yield X
+    X = X.copy() if before and hasattr(X, "copy") else X  # a transformer may change what it is given
+    for step in before:
+        if not hasattr(step, "transform"):  # such as "passthrough"
+            continue
+        try:
+            X = step.transform(X)
+        except Exception:  # whatever a transformer that does not fit says: the model itself will say it too
+            return
+        yield X

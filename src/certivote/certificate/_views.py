@@ -11,6 +11,7 @@ from certivote.theory.predictors import GIVEN
 
 if TYPE_CHECKING:
     from certivote.certificate._certificate import Certificate
+    from certivote.certificate._used_rows import UsedRows
 
 __all__ = ["Views"]
 
@@ -24,7 +25,7 @@ class Views:
         *,
         truth: ArrayLike | None = None,
         answers: ArrayLike | None = None,
-        used: tuple[int, int] = (0, 0),
+        used: "UsedRows | None" = None,
         title: str | None = None,
         command: str = "certivote verify certificate.json",
     ) -> None:
@@ -37,9 +38,9 @@ class Views:
         truth, answers : array-like, optional
             True classes of test rows, which were used neither for training nor for certification, and what the
             classifier says of them.
-        used : (int, int)
-            How many of these rows are no test rows after all, since they trained the voters or certified the vote: see
-            :func:`certivote.certificate.used_rows`. The page then says so.
+        used : UsedRows, optional
+            How many of these rows are no test rows after all, since they trained the voters or certified the vote, as
+            :func:`certivote.certificate.used_rows` tells with the model. The page then says so.
         title : str, optional
             By default, what is certified: a majority vote or a model.
         command : str

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from certivote.certificate import Certificate, used_rows
+from certivote.certificate import Certificate, UsedRows, part_digest, row_keys
 from certivote.cli._shared import fail
 from certivote.io import Table, TableError, TableFile, column_names, read_predictions, same_labels
 from certivote.promises import Abstention, Subgroups
@@ -157,10 +157,11 @@ def as_test(certificate: Certificate, given: GivenModels, read: Table) -> dict[s
     answers = [series.tolist() for series in read.predicted.values()]
     rows = np.array([[str(label) for label in row] for row in zip(*answers, strict=True)], dtype=object)
     labels = np.array([str(label) for label in read.y], dtype=object)
-    used = (0, 0)
+    used = None
     if given.only_answers or read.X is not None:
-        none, every = np.arange(0), np.arange(len(labels))
-        used = used_rows(certificate.deployed_part, none, every, rows if given.only_answers else read.X, labels)
+        keys, part = row_keys(rows if given.only_answers else read.X), certificate.deployed_part
+        if part_digest(keys, labels, np.arange(len(labels))) == part.certification_digest:
+            used = UsedRows(len(labels), len(labels), found=True, trained=None, certified=len(labels))
     names = same_labels({*labels, *rows.ravel()}, certificate.classes)
     said = [[names[label] for label in column] for column in rows.T]
     truth = [names[label] for label in labels]

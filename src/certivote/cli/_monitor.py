@@ -235,7 +235,7 @@ def _outcomes(
     truth, masses, answers = _classes(own.truth, certificate, file, quiet), None, own.answers
     if classifier is not None and len(truth):
         _look(classifier, own.X, file, quiet)
-        _check_new(classifier, own.X, truth, file)
+        _check_new(classifier, own.X, file, quiet)
         masses = classifier.predict_proba(_as_the_model(classifier, own.X))
     if answers is None:
         if classifier.hyper_posterior_ is not None:
@@ -274,6 +274,7 @@ def _rows(
     from certivote.monitor import DriftMonitor
 
     _look(classifier, read.X, file, quiet)
+    _check_new(classifier, read.X, file, quiet)
     with DriftMonitor.open(state, classifier, alpha) as monitor:
         monitor.ids.tell_by(ids[0])
         now = monitor.update(
@@ -305,17 +306,15 @@ def _classes(texts: Any, certificate: Certificate, file: TableFile, quiet: bool)
     return found
 
 
-def _check_new(classifier: Any, X: Any, truth: Any, file: TableFile) -> None:
-    """End if these are the rows that the model was made from: their outcomes say nothing of what comes after."""
-    own = {str(label): place for place, label in enumerate(classifier.classes_.tolist())}
-    labels = classifier.classes_[np.array([own.get(label, 0) for label in truth.tolist()])]
-    part, rows = classifier.part_, classifier.check_rows(_as_the_model(classifier, X), labels)
-    trained, certified = used_rows(classifier.certificate_.deployed_part, part.train, part.certify, *rows)
-    if trained or certified:
-        fail(
-            f"{file} has rows that the model was made from: {trained:,} trained its voters and {certified:,} certified "
-            "it. Give outcomes of cases that came after that."
-        )
+def _check_new(classifier: Any, X: Any, file: TableFile, quiet: bool) -> None:
+    """End if these are rows that the model was made from: they say nothing of what comes after."""
+    used = used_rows(classifier, _as_the_model(classifier, X))
+    if used is None or used.none_found:
+        return
+    if used.found:
+        fail(f"{file} has rows that the model was made from: {used}. Give cases that came after that.")
+    if not quiet:
+        complain(f"note: whether the model was made from rows of {file} was {used}.")
 
 
 def _matched(texts: Any, certificate: Certificate) -> Any:

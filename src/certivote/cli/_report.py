@@ -115,9 +115,7 @@ def _check_record(certificate: Certificate, source: Path, quiet: bool) -> None:
 
 def _answered(model: Any, read: Table) -> dict[str, Any]:
     """What the model says of test rows, and how many of them are none."""
-    rows = model.check_rows(read.X, read.y)
-    used = used_rows(model.certificate_.deployed_part, model.part_.train, model.part_.certify, *rows)
-    return {"truth": read.y, "answers": model.predict(read.X), "used": used}
+    return {"truth": read.y, "answers": model.predict(read.X), "used": used_rows(model, read.X)}
 
 
 def _write(certificate: Certificate, out: Path, **content: Any) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certivote._version import __version__
-from certivote.certificate import Certificate
+from certivote.certificate import Certificate, Witnesses
 from certivote.io._archive import Archive, ModelFileError, read_archive, write_archive
 from certivote.io._atomic import write_atomically
 from certivote.io._brought import pack, unpack
@@ -59,6 +59,8 @@ class StoredModel:
         Rows as the voters get them, on which votes are compared when the file is opened.
     reference : Reference
         What new rows can be compared with.
+    witnesses : Witnesses or None
+        What rows that the model was made from are recognised by.
     """
 
     certificate: Certificate
@@ -75,6 +77,7 @@ class StoredModel:
     prediction_seed: int
     probe: Any
     reference: Reference
+    witnesses: Witnesses | None
 
 
 def write_model(path: str | os.PathLike[str], model: StoredModel) -> None:
@@ -96,6 +99,7 @@ def write_model(path: str | os.PathLike[str], model: StoredModel) -> None:
         "probe": writer.value(probe),
         "probe_votes": "" if probe is None else model.voters.votes(model.probe).digest(),
         "reference": reference_of(model.reference, writer),
+        "witnesses": None if model.witnesses is None else _stored_witnesses(model.witnesses, writer),
     }
     brought = pack(writer.brought) if writer.brought else b""
     header = {"versions": _versions()}
@@ -155,7 +159,24 @@ def _model(plain: dict[str, Any], reader: PlainReader, certificate: Certificate)
         prediction_seed=plain["prediction_seed"],
         probe=None if probe is None else probe_from(probe),
         reference=reference_from(plain["reference"], reader),
+        witnesses=_witnesses(plain["witnesses"], reader),
     )
+
+
+def _stored_witnesses(witnesses: Witnesses, writer: PlainWriter) -> dict[str, Any]:
+    return {
+        "key": witnesses.key,
+        "train": writer.value(witnesses.train),
+        "certify": writer.value(witnesses.certify),
+    }
+
+
+def _witnesses(stored: Any, reader: PlainReader) -> Witnesses | None:
+    if stored is None:
+        return None
+    if not isinstance(stored, dict) or set(stored) != {"key", "train", "certify"}:
+        raise ValueError("the witnesses of its rows are incomplete")
+    return Witnesses(stored["key"], reader.array(stored["train"]), reader.array(stored["certify"]))
 
 
 def _stored_part(part: PartRows | NumberedRows, writer: PlainWriter) -> Any:
@@ -214,6 +235,8 @@ def _check(model: StoredModel) -> None:
     if type(model.prediction_seed) is not int or not 0 <= model.prediction_seed < 1 << 63:
         raise ValueError("its seed is none")
     model.reference.check(model.n_features)
+    if model.witnesses is not None:
+        model.witnesses.check()
 
 
 def _check_voters(model: StoredModel) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certivote._version import __version__
-from certivote.certificate import SCHEMA_VERSION, Certificate, Drift, PartRecord, Payment, PromiseRecord
+from certivote.certificate import SCHEMA_VERSION, Certificate, Drift, PartRecord, Payment, PromiseRecord, Witnesses
 from certivote.pipeline._assumptions import assumptions
 from certivote.pipeline._by_number import NumberedRows
 from certivote.pipeline._hyper_priors import HyperPrior
@@ -42,7 +42,8 @@ _Wrong = tuple[NDArray[np.bool_], Repeats | None]
 class CertifiedPart:
     """The vote of one part, who casts it, and rows to see later whether they still vote so.
 
-    ``reference`` is what new rows can be compared with; None for given models, and for parts that are not deployed.
+    ``reference`` is what new rows can be compared with, and ``witnesses`` what own rows are recognised by; None for
+    given models, and for parts that are not deployed.
     """
 
     rows: PartRows | NumberedRows
@@ -50,6 +51,7 @@ class CertifiedPart:
     vote: Vote
     probe: Any
     reference: Reference | None = None
+    witnesses: Witnesses | None = None
 
 
 @dataclass(frozen=True)
@@ -132,8 +134,9 @@ def certify_votes(plan: Plan, prepared: Prepared, stage: Stage | None = None) ->
     certificate = _assemble(plan, prepared, records, accounts, deployed, promises)
     own, chosen = prepared.parts[deployed], kept.vote.weights
     reference = None if own.reference is None else own.reference.of(own.votes, chosen)
+    kept_rows = {True: (reference, own.witnesses), False: (None, None)}
     parts = tuple(
-        CertifiedPart(part.rows, part.voters, attempt.vote, part.probe, reference if part is own else None)
+        CertifiedPart(part.rows, part.voters, attempt.vote, part.probe, *kept_rows[part is own])
         for part, (_, _, attempt) in zip(prepared.parts, outcomes, strict=True)
     )
     return Outcome(certificate, prepared.classes, parts, prepared.prediction_seed())

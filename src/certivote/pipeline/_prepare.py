@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import _safe_indexing
 
-from certivote.certificate import check_aligned, part_digest, row_keys
+from certivote.certificate import Witnesses, check_aligned, part_digest, row_keys
 from certivote.pipeline._block_risks import LocalBlocks
 from certivote.pipeline._by_number import NumberedRows
 from certivote.pipeline._hyper_priors import hyper_prior_words
@@ -141,6 +141,7 @@ def prepare(
                 learned_from=learned_from,
                 reference=reference_rows(X, names, rows.certify, units.of(rows.certify), seeds.reference),
                 blocks=blocks,
+                witnesses=Witnesses.of(X, seen.train, rows.certify, np.random.default_rng(seeds.witnesses)),
             )
         )
     return Prepared(

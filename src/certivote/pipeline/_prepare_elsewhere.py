@@ -6,6 +6,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from certivote.certificate import Witnesses
 from certivote.pipeline._block_risks import Blocks
 from certivote.pipeline._by_number import NumberedRows, chosen_rows
 from certivote.pipeline._hyper_priors import hyper_prior_words
@@ -118,6 +119,8 @@ def prepare_elsewhere(plan: Plan, source: RowsElsewhere, stage: Stage | None = N
         reference=reference_among(len(labels), seeds.reference),
         elsewhere=source.certifiable(trained.voters),
         blocks=blocks,
+        # The certification rows are not here.
+        witnesses=Witnesses.of(X, np.arange(len(y)), np.arange(0), np.random.default_rng(seeds.witnesses)),
     )
     return Prepared(
         classes=classes,

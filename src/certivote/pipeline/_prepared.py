@@ -7,6 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from certivote.certificate import Witnesses
 from certivote.pipeline._block_risks import Blocks
 from certivote.pipeline._by_number import NumberedRows
 from certivote.pipeline._hyper_priors import HyperPrior
@@ -111,6 +112,8 @@ class PreparedPart:
     elsewhere : Elsewhere or None
         Certification rows that lie elsewhere, where they are counted. Then ``votes`` and ``labels`` are those that
         weights are learned from, and digests and duplicates become known when all are counted.
+    witnesses : Witnesses or None
+        By which its rows are recognised later.
     blocks : Blocks or None
         All certification rows in blocks, where weights are learned from these; ``votes`` are then on any of them.
     """
@@ -133,6 +136,7 @@ class PreparedPart:
     reference: ReferenceRows | None = None
     elsewhere: Elsewhere | None = None
     blocks: Blocks | None = None
+    witnesses: Witnesses | None = None
 
     @property
     def n_rows(self) -> int:

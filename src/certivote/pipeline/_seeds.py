@@ -23,6 +23,6 @@ class Seeds:
     """Independent seeds for all that is random."""
 
     def __init__(self, entropy: tuple[int, ...]):
-        seeds = np.random.SeedSequence(entropy).spawn(11)
+        seeds = np.random.SeedSequence(entropy).spawn(12)
         self.split, self.voters, self.learning, self.prediction, self.pilot, self.looks, self.promises = seeds[:7]
-        self.reference, self.sample, self.learned, self.places = seeds[7:]
+        self.reference, self.sample, self.learned, self.places, self.witnesses = seeds[7:]

@@ -20,6 +20,7 @@ from certivote.verify._rows import check_part_rows, rule_rows, share_of
 from certivote.verify._simulation import Array
 from certivote.verify._units import Units
 from certivote.verify._weights import is_certified_vote
+from certivote.verify._witnesses import check_witnesses
 from certivote.verify._words import FITTED
 
 __all__ = ["against_data", "against_model", "check_majority"]
@@ -41,6 +42,7 @@ def against_model(certificate: Certificate, parameters: dict[str, Any] | None, m
     right = (FITTED in c.assumptions) == bool(fitted)
     told = f"fitted, or may know something: {', '.join(fitted):.200}" if fitted else "the fit taught them all they know"
     yield Check("voters that came fitted", right, f"{told}, and the assumptions {'' if right else 'do not '}say so")
+    yield from check_witnesses(c, model.witnesses_)
     yield from check_model_origin(c, model)
 
 
@@ -112,6 +114,8 @@ def against_data(
     for number, (part, rows) in enumerate(zip(found.parts, model.parts_, strict=False)):
         if number != c.deployed:
             yield from _check_rows(c, part, rows, units, f"part {number + 1}, ")
+    if found.witnesses is not None:
+        yield found.witnesses.check()
     yield from _check_votes(c, found.vote, weights, *_units_of(units, model.part_))
 
 

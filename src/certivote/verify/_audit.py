@@ -6,7 +6,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from certivote.certificate import Certificate, check_aligned
+from certivote.certificate import Certificate, Witnesses, check_aligned
 from certivote.verify._check import Check
 from certivote.verify._methods import METHODS, is_given
 
@@ -94,6 +94,10 @@ class AuditedModel(Protocol):
     @property
     def voters_(self) -> AuditedVoters:
         """Its voters."""
+
+    @property
+    def witnesses_(self) -> Witnesses | None:
+        """By which rows that it was made from are recognised."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Its parameters."""

@@ -21,6 +21,7 @@ from certivote.verify._rows import rule_rows, trains
 from certivote.verify._simulation import Array, Labels, mistakes
 from certivote.verify._tally import Tally, joined, prior_votes, short, tally, unknown_vote
 from certivote.verify._values import columns_of
+from certivote.verify._witnesses import GatheredWitnesses
 
 __all__ = ["Gathered", "GatheredPart", "GatheredVote"]
 
@@ -161,6 +162,8 @@ class Gathered:
     parts : list of GatheredPart
         In the order of the certificate.
     vote : GatheredVote
+    witnesses : GatheredWitnesses or None
+        What became of the witnesses of the deployed part.
     """
 
     def __init__(self, c: Certificate, model: AuditedModel, share: float, weights: Array | None):
@@ -169,6 +172,7 @@ class Gathered:
         numbers = [model.part_ if place == c.deployed else rows for place, rows in enumerate(model.parts_)]
         self.parts = [GatheredPart(c, part, rows, rule) for part, rows in zip(c.parts, numbers, strict=False)]
         self.vote = GatheredVote(c, model, weights)
+        self.witnesses = None if model.witnesses_ is None else GatheredWitnesses(model.witnesses_)
         self.n_rows, self.unknown = 0, set[str]()
         self.counts = np.zeros(len(model.classes_), dtype=np.int64)
 
@@ -188,5 +192,7 @@ class Gathered:
         keys = row_keys(X)
         for place, part in enumerate(self.parts):
             certify = part.add(self.n_rows, keys, y, labels)
+            if place == self._c.deployed and self.witnesses is not None:
+                self.witnesses.add(X, *part.rows(self.n_rows, len(y)))
             if place == self._c.deployed and len(certify):
                 self.vote.add(_safe_indexing(X, certify), labels[certify])

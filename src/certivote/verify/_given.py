@@ -5,7 +5,6 @@ from collections.abc import Generator, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from certivote.certificate import Certificate, part_digest, row_keys, used_rows
 from certivote.verify._against import check_majority
@@ -106,7 +105,7 @@ def against_answers(
     yield Check("rows", right, f"{n_rows:,} given, {part.n:,} recorded")
     if not right:
         return
-    yield from _check_fresh(model, X, y)
+    yield from _check_fresh(model, None if X is None else _table(X))
     yield from _check_classes(c, answers, model)
     yield from units.check_parts(c, parameters, [_AllRows(n_rows)], n_rows)
     yield from _check_rows(c, parameters, answers, X, training)
@@ -159,28 +158,15 @@ def _sight(
     return Sight(masses, given, column)
 
 
-def _check_fresh(model: Any, X: Any, y: Any) -> Iterator[Check]:
-    """Whether a model that carries a certificate of its own was made from these rows."""
+def _check_fresh(model: Any, X: Any) -> Iterator[Check]:
+    """Whether a model that carries a certificate of its own, or holds one that does, was made from these rows."""
     if model is None or X is None:
         return
     for each in listed(model)[0]:
-        if hasattr(each, "certificate_") and hasattr(each, "part_"):
-            own, part = each.certificate_.deployed_part, each.part_
-            trained, certified = used_rows(own, part.train, part.certify, *_as_fitted(each, X, y))
-            told = f"{trained:,} of them trained a model, {certified:,} certified it"
-            yield Check("rows that the model was made from", not trained and not certified, told)
-
-
-def _as_fitted(model: Any, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
-    """Rows and labels as a model has seen them: labels that equal its classes are written as these are."""
-    classes = model.classes_.tolist()
-    places = {label: place for place, label in enumerate(classes)}
-    found = values_of(y, "y")
-    # Rows of other classes may stand after those that it knows.
-    checked, _ = model.check_rows(X, model.classes_[[places.get(label, 0) for label in found]])
-    labels = np.empty(len(found), dtype=object)
-    labels[:] = [classes[places[label]] if label in places else label for label in found]
-    return checked, labels
+        used, what = used_rows(each, X), "rows that the model was made from"
+        if used is not None:
+            known = used.found or used.none_found
+            yield Check(what, not used.found, str(used)) if known else trusted(what, str(used))
 
 
 def _ordered(wanted: Sequence[str], given: Any) -> list[Any]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from certivote.voters._forest import Forest
     from certivote.voters._mixed import Mixed
     from certivote.voters._preprocessed import FittedPreprocessed, Preprocessed
-    from certivote.voters._reach import reachable
+    from certivote.voters._reach import held_by, reachable
     from certivote.voters._stored import KINDS, RECIPES
     from certivote.voters._stumps import Stumps
     from certivote.voters._xgboost import BOOSTER_ROUNDS, booster_parameters, with_booster
@@ -36,7 +36,7 @@ else:
             "_forest": ["Forest"],
             "_mixed": ["Mixed"],
             "_preprocessed": ["FittedPreprocessed", "Preprocessed"],
-            "_reach": ["reachable"],
+            "_reach": ["held_by", "reachable"],
             "_stored": ["KINDS", "RECIPES"],
             "_stumps": ["Stumps"],
             "_xgboost": ["BOOSTER_ROUNDS", "booster_parameters", "with_booster"],
@@ -65,6 +65,7 @@ __all__ = [
     "booster_parameters",
     "fit_sample",
     "grow_apart",
+    "held_by",
     "reachable",
     "resolve_voters",
     "with_booster",

@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-__all__ = ["learned_in", "reachable"]
+__all__ = ["held_by", "learned_in", "reachable"]
 
 _DATA = {"numpy", "pandas", "polars", "pyarrow", "scipy"}
 _LIBRARIES = sys.stdlib_module_names | _DATA | {"certivote", "sklearn"}
@@ -45,7 +45,12 @@ def reachable(item: Any) -> Iterator[Any]:
         if id(own) not in seen:
             seen[id(own)] = own  # kept, so that no other object gets its place in memory
             yield own
-            stack.extend(each for each in _held_by(own) if not isinstance(each, _VALUES))
+            stack.extend(held_by(own))
+
+
+def held_by(item: Any) -> Iterator[Any]:
+    """What an object holds itself, but for plain values."""
+    return (each for each in _held_by(item) if not isinstance(each, _VALUES))
 
 
 def _held_by(item: Any) -> Iterable[Any]:

@@ -16,9 +16,8 @@ def at_a_glance(certificate: Certificate, test: TestRows | None) -> tuple[list[B
     rows = [("Seen on certification rows", rate, plain_percent(rate), observed(part), "observed")]
     if test is not None:
         share = test.errors / test.n
-        note = f"{test.errors:,} of {test.n:,} rows, said to have been used neither for training nor for certification"
-        if not test.is_test:
-            note = f"{test.errors:,} of {test.n:,} rows, {use(certificate, test)}: this is no test"
+        told = f", {use(test)}" if test.is_test else f": this is no test ({use(test)})"
+        note = f"{test.errors:,} of {test.n:,} rows{told}"
         if certificate.groups:
             note += "; a share of these rows, not a mean over entities"
         name = "Seen on test rows" if test.is_test else "Seen on rows it was made from"

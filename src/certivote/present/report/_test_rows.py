@@ -4,9 +4,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from certivote.certificate import Certificate, percent_up
+from certivote.certificate import Certificate, UsedRows, percent_up
 from certivote.present._plain import plain_text
-from certivote.present._subject import is_given
 from certivote.theory.bounds import holdout
 
 __all__ = ["TestRows", "comparison_note", "use"]
@@ -18,19 +17,19 @@ class TestRows:
     Parameters
     ----------
     truth, answers : sequences of the same length
-    used : (int, int)
-        How many of them trained the voters or certified the vote after all, and are no test.
+    used : UsedRows, optional
+        How many of them trained the voters or certified the vote after all, and are no test; None if nobody has looked.
     """
 
     __test__ = False
     """It is no test, though pytest would take it for one by its name."""
 
-    def __init__(self, truth: Sequence[Any], answers: Sequence[Any], used: tuple[int, int] = (0, 0)):
+    def __init__(self, truth: Sequence[Any], answers: Sequence[Any], used: UsedRows | None = None):
         if len(truth) != len(answers) or not len(truth):
             raise ValueError(
                 f"truth and answers must have the same length and not be empty; got {len(truth)} and {len(answers)}."
             )
-        self.n, (self.trained, self.certified) = len(truth), used
+        self.n, self.used = len(truth), used
         pairs = zip(truth, answers, strict=True)
         self.counts = Counter((plain_text(str(true)), plain_text(str(said))) for true, said in pairs)
         self.errors = sum(count for (true, said), count in self.counts.items() if true != said)
@@ -38,7 +37,7 @@ class TestRows:
     @property
     def is_test(self) -> bool:
         """Whether none of the rows is known to have been used before."""
-        return not self.trained and not self.certified
+        return self.used is None or not self.used.found
 
     def of_class(self, label: str, kind: str) -> tuple[int, int]:
         """Errors and rows of a class, or false alarms and rows of the others."""
@@ -50,19 +49,20 @@ class TestRows:
         return wrong, rows
 
 
-def use(certificate: Certificate, test: TestRows) -> str:
-    """What rows that are no test were used for."""
-    if is_given(certificate):
-        return f"of which {test.certified:,} are certification rows"
-    return f"of which {test.trained:,} trained the voters and {test.certified:,} certified the vote"
+def use(test: TestRows) -> str:
+    """What is known of whether rows that were given as a test are one."""
+    if not test.is_test:
+        return str(test.used)
+    said = "said to have been used neither for training nor for certification"
+    return said if test.used is None else f"{said} ({test.used})"
 
 
 def comparison_note(certificate: Certificate, test: TestRows) -> str:
     """What a test on its own would certify; of rows that were used before, that they are none."""
     if not test.is_test:
         return (
-            f"The rows that were given as a test are those that this certificate was made from: {test.n:,} rows, "
-            f"{use(certificate, test)}. They say nothing about new cases beyond the certificate itself."
+            f"Some of the {test.n:,} rows that were given as a test are those that this certificate was made from: "
+            f"{test.used}. These say nothing about new cases beyond the certificate itself."
         )
     if certificate.groups:
         return (
