@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.utils.validation import check_is_fitted
 
 from certivote.certificate import rows_digest
-from certivote.io import ModelFileError, StoredModel, read_model, write_model
+from certivote.io import ModelFileError, StoredModel, read_model, stored_values, write_model
 from certivote.pipeline import (
     PARAMETER_CONSTRAINTS,
     DecisiveVoters,
@@ -246,8 +246,7 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, BaseE
         self.classes_, self.certificate_ = outcome.classes, outcome.certificate
         self.voter_set_, self.voters_, self.part_, self.weights_ = plan.voters, part.voters, part.rows, vote.weights
         self.hyper_posterior_ = vote.parameters if plan.method.predictor.is_random else None
-        self.kept_voters_ = np.arange(len(self.weights_))
-        self.parts_ = tuple(part.rows for part in outcome.parts)
+        self.kept_voters_, self.parts_ = np.arange(len(self.weights_)), tuple(part.rows for part in outcome.parts)
         self._prediction_seed, self._decisive = outcome.prediction_seed, DecisiveVoters()
         assert part.reference is not None  # the deployed part has one
         self._probe, self.reference_, self.witnesses_ = part.probe, part.reference, part.witnesses
@@ -257,48 +256,51 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, BaseE
         """Write the fitted classifier and its certificate to one file; :func:`certivote.load` reads it back.
 
         The file holds what votes are made of, as plain numbers: it opens and votes the same with other versions of the
-        libraries that trained the voters. Classifiers and transformers of your own are kept in it as objects, which
-        readers have to trust.
+        libraries. Classifiers and transformers of your own are kept in it as objects, which readers have to trust.
 
         Parameters
         ----------
         path : path
             By custom ``*.certivote``. An existing file is replaced when the new one is complete.
         slim : bool, default=False
-            Leave out voters of weight zero, of which sparse votes have many. A vote mass is a sum of multiples of
-            ``2**-52`` that is exact in any order, so leaving out terms that are 0 changes no mass and no prediction. An
-            audit of the loaded model can still count its errors on the data, but cannot compare the votes of voters
-            that are gone. The random vote keeps all its voters.
+            Leave out voters of weight zero, of which sparse votes have many: no vote mass and no prediction changes. An
+            audit can still count errors on the data, but not compare the votes of voters that are gone. The random vote
+            keeps all its voters.
         """
+        write_model(path, self._stored(slim))
+
+    def contents(self, slim: bool = False) -> dict[str, Any]:
+        """All that :meth:`save` writes besides the certificate, as plain data; classifiers of your own as they are."""
+        return stored_values(self._stored(slim))
+
+    def _stored(self, slim: bool) -> StoredModel:
         check_is_fitted(self)
         voters, weights, kept = self.voters_, self.weights_, self.kept_voters_
         if slim and self.hyper_posterior_ is None:
             voters, few = voters.only(np.flatnonzero(weights))
             weights, kept = weights[few], kept[few]
         parameters = self.get_params(deep=False)
+        del parameters["verbose"]
         if parameters["voters"] is self.voter_set_:
             parameters["voters"] = None
         if isinstance(self.random_state, np.random.RandomState):
             parameters["random_state"] = None  # what it gave is in the certificate
-        write_model(
-            path,
-            StoredModel(
-                certificate=self.certificate_,
-                parameters=parameters,
-                voter_set=self.voter_set_,
-                voters=voters,
-                classes=self.classes_,
-                weights=weights,
-                hyper_posterior=self.hyper_posterior_,
-                kept=kept,
-                parts=self.parts_,
-                n_features=self.n_features_in_,
-                feature_names=getattr(self, "feature_names_in_", None),
-                prediction_seed=self._prediction_seed,
-                probe=self._probe,
-                reference=self.reference_,
-                witnesses=self.witnesses_,
-            ),
+        return StoredModel(
+            certificate=self.certificate_,
+            parameters=parameters,
+            voter_set=self.voter_set_,
+            voters=voters,
+            classes=self.classes_,
+            weights=weights,
+            hyper_posterior=self.hyper_posterior_,
+            kept=kept,
+            parts=self.parts_,
+            n_features=self.n_features_in_,
+            feature_names=getattr(self, "feature_names_in_", None),
+            prediction_seed=self._prediction_seed,
+            probe=self._probe,
+            reference=self.reference_,
+            witnesses=self.witnesses_,
         )
 
     def predict_proba(self, X: Any, *, strict: bool = False) -> Array:
@@ -379,7 +381,7 @@ def load(path: str | os.PathLike[str], trusted: Sequence[str] = ()) -> Certified
     (True, True)
     """
     model = read_model(path, trusted)
-    if set(parameters := model.parameters) != set(CertifiedVoteClassifier._get_param_names()):
+    if {*(parameters := model.parameters), "verbose"} != set(CertifiedVoteClassifier._get_param_names()):
         raise ModelFileError(f"{path} has other parameters than a CertifiedVoteClassifier.")
     voters = model.voter_set if parameters["voters"] is None else parameters["voters"]
     clf = CertifiedVoteClassifier(**{**parameters, "voters": voters})

@@ -19,6 +19,7 @@ from certivote.voters._kinds import KINDS, Training
 from certivote.voters._mixed import FittedMixed
 
 FOREST = Forest(RandomForestClassifier(3, max_depth=3))
+BROUGHT = [make_pipeline(StandardScaler(), LogisticRegression()), GaussianNB()]
 TRUSTED = (
     "sklearn.linear_model._logistic.LogisticRegression",
     "sklearn.naive_bayes.GaussianNB",
@@ -79,8 +80,7 @@ def random_stumps():
 
 
 def brought():
-    voters = [make_pipeline(StandardScaler(), LogisticRegression()), GaussianNB()]
-    return CertifiedVoteClassifier("dis-b", voters, random_state=0).fit(*rows())
+    return CertifiedVoteClassifier("dis-b", BROUGHT, random_state=0).fit(*rows())
 
 
 MODELS = {"forest": forest, "mixed": mixed, "table": table, "random stumps": random_stumps, "brought": brought}

@@ -141,7 +141,7 @@ def test_another_seed_is_caught():
     clf, X, y = fit()
     origin = dataclasses.replace(clf.certificate_.provenance, entropy=(6,))
     clf.certificate_ = dataclasses.replace(clf.certificate_, provenance=origin)
-    assert failures(clf, X, y, refit=False) == {"row numbers"}
+    assert failures(clf, X, y, refit=False) == {"row numbers", "seed of the model"}
     assert {"refit, row numbers", "refit, voters"} <= failures(clf, X, y)
 
 
@@ -205,8 +205,10 @@ def test_of_classifiers_that_came_fitted_a_refit_says_what_it_does_not_show():
     clf = CertifiedVoteClassifier("dis-r", [LogisticRegression().fit(X, y), *trees()], random_state=5).fit(X, y)
     checks = verify(clf.certificate_, clf, X, y, refit=True)
     assert [str(check) for check in checks if not check.passed] == []
-    (line,) = (check for check in checks if check.what == "refit, members" and check.on_trust)
-    assert "compared by their answers on these rows alone" in line.detail
+    (line,) = (check for check in checks if check.what == "refit, not compared")
+    assert line.on_trust
+    assert "compared by their answers on these rows alone: model.voters" in line.detail
+    assert "(sklearn.linear_model._logistic.LogisticRegression)" in line.detail
     (line,) = (check for check in checks if check.what == "voters that came fitted" and check.on_trust)
     assert "what they were trained on, no fit shows" in line.detail
     assert not [

@@ -21,9 +21,11 @@ from certivote.io._table_files import TableError, TableFile, is_parquet, read_st
 from certivote.io._tables import Table, check_columns, column_names, read_predictions, read_table, stream_text
 
 if TYPE_CHECKING:
-    from certivote.io._models import StoredModel, read_model, write_model
+    from certivote.io._models import StoredModel, read_model, stored_values, write_model
 else:
-    __getattr__, __dir__ = late_names(__name__, {"_models": ["StoredModel", "read_model", "write_model"]})
+    __getattr__, __dir__ = late_names(
+        __name__, {"_models": ["StoredModel", "read_model", "stored_values", "write_model"]}
+    )
 
 __all__ = [
     "FilePiece",
@@ -52,6 +54,7 @@ __all__ = [
     "read_table",
     "readable_columns",
     "same_labels",
+    "stored_values",
     "stream_text",
     "write_atomically",
     "write_model",

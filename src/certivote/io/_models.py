@@ -3,7 +3,7 @@
 import os
 import platform
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -17,7 +17,7 @@ from certivote.certificate import Certificate, Witnesses
 from certivote.io._archive import Archive, ModelFileError, read_archive, write_archive
 from certivote.io._atomic import write_atomically
 from certivote.io._brought import pack, unpack
-from certivote.io._plain import PlainReader, PlainWriter, labels_from, labels_of
+from certivote.io._plain import InPlace, PlainReader, PlainWriter, labels_from
 from certivote.io._probe import check_probe, probe_from, probe_of
 from certivote.io._reference import reference_from, reference_of
 from certivote.pipeline import NumberedRows, PartRows, Reference
@@ -25,7 +25,7 @@ from certivote.theory.families import FAMILIES
 from certivote.theory.predictors import PREDICTORS
 from certivote.voters import KINDS, ColumnEncoder, FittedVoters, VoterSet
 
-__all__ = ["ModelFileError", "StoredModel", "read_model", "write_model"]
+__all__ = ["ModelFileError", "StoredModel", "read_model", "stored_values", "write_model"]
 
 _installed = cache(metadata.version)
 _MOST_ROWS = 1 << 32
@@ -83,12 +83,27 @@ class StoredModel:
 def write_model(path: str | os.PathLike[str], model: StoredModel) -> None:
     """Write a model to one file, all at once, after having read it back and compared its votes."""
     writer = PlainWriter()
+    plain = _plain(model, writer)
+    brought = pack(writer.brought) if writer.brought else b""
+    header = {"versions": _versions()}
+    content = write_archive(Archive(header, model.certificate.to_json(), plain, writer.arrays, brought))
+    archive = read_archive(Path(path), content)
+    _understood(archive, writer.brought, Path(path))
+    write_atomically(path, content)
+
+
+def stored_values(model: StoredModel) -> dict[str, Any]:
+    """All that a file holds of the model besides its certificate, with arrays and brought objects in their places."""
+    return _plain(model, InPlace())
+
+
+def _plain(model: StoredModel, writer: PlainWriter) -> dict[str, Any]:
     probe = None if model.probe is None else probe_of(model.probe)
-    plain = {
+    return {
         "parameters": {name: writer.value(value) for name, value in model.parameters.items()},
         "voter_set": writer.value(model.voter_set),
         "voters": writer.value(model.voters),
-        "classes": labels_of(model.classes),
+        "classes": writer.labels(model.classes),
         "weights": writer.value(model.weights),
         "hyper_posterior": writer.value(model.hyper_posterior),
         "kept": writer.value(model.kept.astype(np.int64)),
@@ -101,12 +116,6 @@ def write_model(path: str | os.PathLike[str], model: StoredModel) -> None:
         "reference": reference_of(model.reference, writer),
         "witnesses": None if model.witnesses is None else _stored_witnesses(model.witnesses, writer),
     }
-    brought = pack(writer.brought) if writer.brought else b""
-    header = {"versions": _versions()}
-    content = write_archive(Archive(header, model.certificate.to_json(), plain, writer.arrays, brought))
-    archive = read_archive(Path(path), content)
-    _understood(archive, writer.brought, Path(path))
-    write_atomically(path, content)
 
 
 def read_model(path: str | os.PathLike[str], trusted: Sequence[str] = ()) -> StoredModel:
@@ -143,6 +152,8 @@ def _understood(archive: Archive, brought: Sequence[Any], path: Path) -> StoredM
 
 
 def _model(plain: dict[str, Any], reader: PlainReader, certificate: Certificate) -> StoredModel:
+    if plain.keys() != {field.name for field in fields(StoredModel)} - {"certificate"} | {"probe_votes"}:
+        raise ValueError("it holds other values than a model has")
     names, probe = plain["feature_names"], reader.parameter(plain["probe"])
     return StoredModel(
         certificate=certificate,

@@ -21,7 +21,7 @@ from certivote.io._packed_arrays import ARRAY_TYPES
 from certivote.promises import PROMISES, Promise
 from certivote.voters import KINDS, RECIPES, ColumnEncoder, FittedVoters, VoterSet
 
-__all__ = ["PlainReader", "PlainWriter", "labels_from", "labels_of"]
+__all__ = ["InPlace", "PlainReader", "PlainWriter", "labels_from", "labels_of"]
 
 _RECIPES = {kind.__name__: kind for kind in RECIPES}
 _LABELS = "biufU"
@@ -69,6 +69,10 @@ class PlainWriter:
             return {"recipe": type(value).__name__, "parameters": self._named(parameters)}
         return self._bring(value)
 
+    def labels(self, labels: NDArray[Any]) -> Any:
+        """The classes, of whichever type they are."""
+        return labels_of(labels)
+
     def _named(self, values: dict[str, Any]) -> dict[str, Any]:
         return {name: self.value(value) for name, value in values.items()}
 
@@ -94,12 +98,25 @@ class PlainWriter:
             "medians": self._array(encoder.medians_),
         }
 
-    def _bring(self, value: Any) -> dict[str, int]:
+    def _bring(self, value: Any) -> Any:
         for number, known in enumerate(self.brought):
             if known is value:
                 return {"brought": number}
         self.brought.append(value)
         return {"brought": len(self.brought) - 1}
+
+
+class InPlace(PlainWriter):
+    """Leaves arrays, labels and brought objects as they are, so that what two files would hold can be compared."""
+
+    def labels(self, labels: NDArray[Any]) -> Any:
+        return labels
+
+    def _array(self, array: NDArray[Any]) -> Any:
+        return array
+
+    def _bring(self, value: Any) -> Any:
+        return value
 
 
 class PlainReader:

@@ -108,6 +108,9 @@ class AuditedModel(Protocol):
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Vote masses."""
 
+    def contents(self, slim: bool = False) -> dict[str, Any]:
+        """All that a file holds of it, but for the certificate, as plain data with arrays."""
+
     def refit(self, X: Any, y: Any, *, groups: Any = None, order: Any = None) -> "AuditedModel":
         """A new classifier with the same parameters and the recorded seed, fitted to these rows."""
 

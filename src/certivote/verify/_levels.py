@@ -9,6 +9,7 @@ from certivote.verify._against import against_data, against_model
 from certivote.verify._answers import listed
 from certivote.verify._candidates import check_candidates
 from certivote.verify._check import Check, trusted
+from certivote.verify._encoder import check_encoder
 from certivote.verify._given import against_answers, check_names
 from certivote.verify._methods import METHODS, is_given
 from certivote.verify._origin import check_earlier, check_origin, check_source
@@ -86,6 +87,7 @@ def _of_a_fit(c: Certificate, parameters: dict[str, Any] | None, given: Evidence
         return
     blocks = iter([(given.X, given.y)]) if given.blocks is None else given.blocks
     yield from against_data(c, parameters, model, blocks, units)
+    yield from check_encoder(model, given.X, given.y)
     if not given.refit:
         return
     if missing := _lacks(c, given):

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from datetime import datetime
+from numbers import Integral
 from typing import Any
 
 import sklearn
@@ -76,6 +77,11 @@ def check_model_origin(c: Certificate, model: Any) -> Iterator[Check]:
     origin = c.provenance
     same = (origin.columns, origin.n_columns) == (names, model.n_features_in_)
     yield Check("columns of the model", same, f"{model.n_features_in_:,}, {len(names):,} of them with names")
+    seed = model.get_params(deep=False).get("random_state")
+    # Of a number, that is the seed; of anything else, four numbers were drawn.
+    number = origin.entropy[0] if len(origin.entropy) == 1 else None
+    right = not isinstance(seed, Integral | None) or seed == number or not origin.entropy
+    yield Check("seed of the model", right, f"{'as' if right else 'OTHER than'} recorded")
     # What a comparison of methods has made records the method itself, and the model was given it too.
     own = dict(recorded_parameters(model.get_params(deep=False)))
     other = [name for name, text in origin.parameters if own.get(name) != text]

@@ -81,6 +81,15 @@ def on_trust(c: Certificate, parameters: dict[str, Any] | None, seen: Seen) -> I
             "nothing can show that these rows had no part in training the model, in tuning it, in choosing it among "
             "others or in choosing its threshold",
         )
+    elif Level.MODEL <= seen.level < Level.REFIT:
+        told = (
+            "compared by their answers on these rows" if seen.level == Level.DATA else "not compared without the data"
+        )
+        yield trusted(
+            "the model on other rows",
+            f"its voters are {told}; what they answer on others, and what else the model holds (with which rows new "
+            "ones are compared, the seed of random answers), only fitting again shows",
+        )
     for row in _rows(c, parameters, seen):
         if row.fields and seen.level < row.until:
             names = dict.fromkeys(field.split(".")[-1] for field in row.fields)
