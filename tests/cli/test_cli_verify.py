@@ -142,3 +142,59 @@ def test_folds_that_the_first_rows_decided_for_are_verified_and_repeated(folder,
     assert (result.exit_code, "FAIL" in result.output) == (0, False)
     assert "ok    row numbers: those that the seed gives" in result.output
     assert "ok    refit, choices: as a new fit gives" in result.output
+
+
+# How columns are read
+
+
+def as_categories(encoder, table):
+    """Columns of numbers become categories: numbers of the table are read as before, and any other is missing."""
+    for place, name in enumerate(table):
+        values = table[name].unique()
+        names = {str(int(value)) if value.is_integer() else str(value): value for value in values.tolist()}
+        encoder.categories_[place] = np.array(sorted(names), dtype=object)
+        encoder.places_[place] = np.array([names[text] for text in sorted(names)])
+        encoder.kinds_[place] = "category"
+
+
+@pytest.fixture(scope="module")
+def unreadable(tmp_path_factory):
+    """A table, its model, and the model after its encoder has learned the numbers of the table by heart."""
+    folder = tmp_path_factory.mktemp("unreadable")
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(10.0 + rng.normal(size=(300, 3)).round(4), columns=["a", "b", "c"])
+    state = np.where(table["a"] + 0.2 * rng.normal(size=300) > 10.0, "ill", "well")
+    table.assign(state=state).to_csv(folder / "data.csv", index=False)
+    command = ["fit", str(folder / "data.csv"), "--target", "state", "--seed", "0", "--quiet"]
+    assert run(app, [*command, "--model", str(folder / "honest.certivote")]).exit_code == 0
+    clf = load(folder / "honest.certivote")
+    as_categories(clf.voters_.transformer, table)
+    clf.save(folder / "forged.certivote")
+    return folder
+
+
+def test_an_encoder_that_reads_only_the_rows_at_hand_is_caught(unreadable):
+    new = pd.DataFrame(10.0 + np.random.default_rng(1).normal(size=(500, 3)), columns=["a", "b", "c"])
+    truth = np.where(new["a"] > 10.0, "ill", "well")
+    errors = {}
+    for name in ("honest", "forged"):
+        errors[name] = np.mean(load(unreadable / f"{name}.certivote").predict(new) != truth)
+    assert errors["forged"] > errors["honest"] + 0.2
+    for name, caught in (("honest", []), ("forged", ["encoder of the columns"])):
+        command = ["verify", str(unreadable / f"{name}.certivote"), "--data", str(unreadable / "data.csv"), "--json"]
+        for more, also in (([], []), (["--refit"], ["refit, members"])):
+            found = json.loads(run(app, [*command, *more]).stdout)["checks"]
+            assert [check["what"] for check in found if not check["passed"]] == (caught + also if caught else [])
+    assert any("model.voters.fields.transformer.columns.kinds" in check["detail"] for check in found)
+
+
+def test_without_a_new_fit_it_is_said_what_other_rows_may_show(unreadable):
+    command = ["verify", str(unreadable / "honest.certivote")]
+    for data, words in (
+        ([], "not compared without the data"),
+        (["--data", str(unreadable / "data.csv")], "on these rows"),
+    ):
+        (line,) = [text for text in run(app, [*command, *data]).output.splitlines() if "model on other rows" in text]
+        assert line.startswith("TRUST ")
+        assert words in line
+    assert "model on other rows" not in run(app, [*command, *data, "--refit"]).output

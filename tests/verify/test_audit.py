@@ -247,3 +247,16 @@ def test_thresholds_taken_from_the_certification_rows_are_caught():
 def test_data_without_a_model_are_refused():
     with pytest.raises(ValueError, match="with the model"):
         verify(fitted().certificate_, None, *data())
+
+
+@pytest.mark.parametrize("name", ["delta", "n_draws", "tau", "prior", "renyi_order", "price_list"])
+@pytest.mark.parametrize("infinite", ["Infinity", "1e999", "-Infinity"])
+def test_recorded_parameters_that_are_infinite_are_no_other_number(name, infinite):
+    method = "dis-v" if name == "renyi_order" else "dis-b"
+    certificate = fitted(method, split="cross", prior=0.5, tau=0.3).certificate_
+    origin = certificate.provenance
+    text = f"[[{infinite}, 0.5]]" if name == "price_list" else infinite
+    parameters = tuple((each, text if each == name else value) for each, value in origin.parameters)
+    forged = dataclasses.replace(certificate, provenance=dataclasses.replace(origin, parameters=parameters))
+    failed = {check.what for check in verify(forged) if not check.passed}
+    assert ("hyper-prior" if name == "prior" else f"parameter {name}") in {what.split(", ")[-1] for what in failed}

@@ -2,6 +2,7 @@
 
 import copy
 import itertools
+import time
 import weakref
 from dataclasses import replace
 
@@ -117,6 +118,25 @@ def replace_certificate(clf, certificate):
     other = copy.copy(clf)
     other.certificate_ = certificate
     return other
+
+
+@pytest.mark.parametrize("training", [300, 2**31 + 1000])
+def test_rows_that_are_only_claimed_are_not_drawn(training):
+    """A file of a few kilobytes may say that there are billions, and with numbers that a draw can give."""
+    clf, n_rows = fitted(by_number=True), 1 << 32
+    (part,) = clf.certificate_.parts
+    claimed = replace(
+        clf.certificate_,
+        parts=(replace(part, n=n_rows - training, training_rows=training),),
+        provenance=replace(clf.certificate_.provenance, n_rows=n_rows),
+    )
+    liar = replace_certificate(clf, claimed)
+    liar.part_ = replace(clf.part_, n_rows=n_rows)
+    liar.parts_ = (liar.part_,)
+    started = time.perf_counter()
+    (size,) = [check for check in verify(claimed, liar) if check.what == "size"]
+    assert time.perf_counter() - started < 10.0  # drawing them takes longer
+    assert size.on_trust == size.passed == (training > 300)
 
 
 def test_one_block_is_in_memory_at_a_time():

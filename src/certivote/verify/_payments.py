@@ -35,6 +35,7 @@ def _compare(part: PartRecord, items: dict[str, arb], where: str) -> Check:
         payment.what
         for payment in part.payments
         if not abs(arb(payment.nats) - items[payment.what]) <= _CLOSE * (1 + abs(items[payment.what]))
+        or not items[payment.what].is_finite()
     ]
     return Check(
         where, not wrong, f"wrong: {', '.join(wrong)}" if wrong else f"{', '.join(names)}: each as it should be"

@@ -80,7 +80,7 @@ def against_refit(
         yield trusted("refit, last digits", told)
     if found.unknown:
         why = "objects that no plain data hold, compared by their answers on these rows alone"
-        yield trusted("refit, not compared", f"{why}: {_shown(found.unknown)}")
+        yield trusted("refit, not compared", f"{why}: {_shown(found.unknown, 20)}")
     same = are_close(model.predict_proba(X), again.predict_proba(X))
     told = "those of a new fit" if same else f"OTHER than those of a new fit{caveat}"
     yield Check(
@@ -96,5 +96,5 @@ def _group(path: str) -> str:
     return next((heading for heading, fields in _GROUPS.items() if name in fields), _REST)
 
 
-def _shown(paths: list[str]) -> str:
-    return ", ".join(paths[:3]) + (", ..." if len(paths) > 3 else "")
+def _shown(paths: list[str], most: int = 3) -> str:
+    return ", ".join(paths[:most]) + (", ..." if len(paths) > most else "")

@@ -1,5 +1,6 @@
 """The row numbers of a model: each part trains and certifies on what its split and the seed give it, every row once."""
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -7,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certivote.certificate import Certificate
-from certivote.verify._check import Check
+from certivote.verify._check import Check, trusted
 from certivote.verify._look import is_folded, n_first
 from certivote.verify._versions import other_versions
 
@@ -16,6 +17,10 @@ __all__ = ["check_part_rows", "rule_rows", "share_of", "trains"]
 Rows = NDArray[Any]
 _AT_ONCE = 1 << 22
 """Random numbers in memory at a time."""
+_MOST_DRAWN = 1 << 28
+"""Rows that are drawn again, at most, which takes seconds."""
+_FAR = 5.0
+"""Roots of the number of rows, which are ten standard deviations or more: no draw is as far from its mean."""
 
 
 def check_part_rows(c: Certificate, parameters: dict[str, Any] | None, model: Any) -> Iterator[Check]:
@@ -60,12 +65,19 @@ def _check_rule(c: Certificate, parameters: dict[str, Any] | None, model: Any) -
     right = len(model.parts_) == len(c.parts) == 1 and rule_rows(model) == c.provenance.n_rows
     right = right and (model.part_.share, tuple(model.part_.entropy)) == (share, c.provenance.entropy)
     yield Check("parts", right, "a rule says of each row whether it trains or certifies")
-    found = 0
-    if right:
-        found = sum(map(np.count_nonzero, _drawn(c, share, c.provenance.n_rows)))
-    right = (found, c.provenance.n_rows - found) == (part.training_rows, part.n)
-    told = f"{c.provenance.n_rows - found:,} certification and {found:,} training rows by the rule"
-    yield Check("size", right, f"{told}, the certificate says {part.n:,} and {part.training_rows:,}")
+    n_rows, recorded = c.provenance.n_rows, f"the certificate says {part.n:,} and {part.training_rows:,}"
+    # A number may claim any amount of work: what no draw can give is refused before the rows are drawn.
+    right = right and part.n + part.training_rows == n_rows
+    if not right or abs(part.training_rows - share * n_rows) > _FAR * math.sqrt(n_rows):
+        yield Check("size", False, f"the rule gives about {share:.0%} of {n_rows:,} rows for training, {recorded}")
+        return
+    if n_rows > _MOST_DRAWN:
+        why = f"so many rows are not drawn: with the data, their digests show which they are; {recorded}"
+        yield trusted("size", why, f"parts[{c.deployed}].n", f"parts[{c.deployed}].training_rows")
+        return
+    found = sum(map(np.count_nonzero, _drawn(c, share, n_rows)))
+    told = f"{n_rows - found:,} certification and {found:,} training rows by the rule"
+    yield Check("size", found == part.training_rows, f"{told}, {recorded}")
 
 
 def share_of(parameters: dict[str, Any] | None) -> float:

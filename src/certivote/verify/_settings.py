@@ -209,7 +209,7 @@ def _same(wanted: Any, found: Any) -> bool:
     if isinstance(wanted, list | tuple):
         return isinstance(found, list | tuple) and len(wanted) == len(found) and all(map(_same, wanted, found))
     if _is_number(wanted) and _is_number(found):
-        return bool(abs(wanted - found) <= 1e-14 * abs(wanted))
+        return bool(abs(wanted - found) <= 1e-14 * abs(wanted) < math.inf)
     return type(wanted) is type(found) and bool(wanted == found)
 
 
@@ -287,4 +287,5 @@ def _candidates(part: PartRecord, prior: Prior, recorded: Array) -> list[Array]:
 
 
 def _close(candidate: Array, recorded: Array) -> bool:
-    return bool(np.all(np.abs(candidate - recorded) <= _CLOSE * np.abs(candidate) + 1e-12))
+    near = np.abs(candidate - recorded) <= _CLOSE * np.abs(candidate) + 1e-12
+    return bool(np.all(near & np.isfinite(candidate)))
