@@ -248,7 +248,6 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, BaseE
         self.hyper_posterior_ = vote.parameters if plan.method.predictor.is_random else None
         self.kept_voters_, self.parts_ = np.arange(len(self.weights_)), tuple(part.rows for part in outcome.parts)
         self._prediction_seed, self._decisive = outcome.prediction_seed, DecisiveVoters()
-        assert part.reference is not None  # the deployed part has one
         self._probe, self.reference_, self.witnesses_ = part.probe, part.reference, part.witnesses
         return self
 
@@ -285,22 +284,17 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, BaseE
             parameters["voters"] = None
         if isinstance(self.random_state, np.random.RandomState):
             parameters["random_state"] = None  # what it gave is in the certificate
+        as_fitted = ("certificate", "voter_set", "classes", "hyper_posterior", "parts", "reference", "witnesses")
         return StoredModel(
-            certificate=self.certificate_,
+            **{name: getattr(self, f"{name}_") for name in as_fitted},
             parameters=parameters,
-            voter_set=self.voter_set_,
             voters=voters,
-            classes=self.classes_,
             weights=weights,
-            hyper_posterior=self.hyper_posterior_,
             kept=kept,
-            parts=self.parts_,
             n_features=self.n_features_in_,
             feature_names=getattr(self, "feature_names_in_", None),
             prediction_seed=self._prediction_seed,
             probe=self._probe,
-            reference=self.reference_,
-            witnesses=self.witnesses_,
         )
 
     def predict_proba(self, X: Any, *, strict: bool = False) -> Array:
