@@ -82,7 +82,7 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, BaseE
         With ``cross``, the weight of the first vote in the average certificate.
     renyi_order : float greater than 1, or a sequence of them, default=1.5
         The order lambda of dis-v. Of several the best is taken, each at its part of delta.
-    n_draws : int, default=1
+    n_draws : int from 1 to 10,000, default=1
         Votes to draw, each at its part of delta; the one with the smallest certificate is kept.
     price_list : "auto" or sequence of (nats, weight), default="auto"
         Of dis-b: a weight for each number of nats that the draw may cost, fixed without looking at the certification

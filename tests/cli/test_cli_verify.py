@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from certivote import load
+from certivote import certify_predictions, load
 from certivote.cli import app
 from certivote.pipeline import _look
 
@@ -198,3 +198,15 @@ def test_without_a_new_fit_it_is_said_what_other_rows_may_show(unreadable):
         assert line.startswith("TRUST ")
         assert words in line
     assert "model on other rows" not in run(app, [*command, *data, "--refit"]).output
+
+
+@pytest.mark.parametrize("value", ["9" * 400, "1e400", "NaN", "[" * 50 + "]" * 50])
+def test_a_recorded_number_beyond_all_numbers_ends_in_one_line(value, tmp_path):
+    y = ["ill", "well"] * 50
+    record = json.loads(certify_predictions(y, y).to_json())
+    record["provenance"]["parameters"][1][1] = value
+    (tmp_path / "c.json").write_text(json.dumps(record), encoding="utf-8")
+    for verb in (["verify"], ["report", "-o", tmp_path / "r.html"]):
+        result = CliRunner().invoke(app, [str(word) for word in [verb[0], tmp_path / "c.json", *verb[1:]]])
+        assert (result.exit_code, result.stderr.count("\n")) == (1, 1), result.output
+        assert "Not a certificate: provenance.parameters: 'delta'" in result.stderr

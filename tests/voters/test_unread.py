@@ -107,3 +107,12 @@ def test_the_command_line_says_the_same_once(clf, tmp_path):
     result = CliRunner().invoke(app, ["predict", *files, "--strict"])
     assert result.exit_code == 1
     assert "column 'mass': 2 values are no numbers, such as '46,2'; column 'since'" in result.stderr
+
+
+def test_a_category_that_no_file_could_hold_is_refused_before_a_file_is_written(tmp_path):
+    X = pd.DataFrame({"site": pd.Series(["\ud800", "s"] * 100, dtype=object), "size": RNG.normal(size=200)})
+    y = np.where(X["size"] > 0, "ill", "well")
+    clf = CertifiedVoteClassifier("dis-b", Preprocessed(ColumnEncoder(), "forest"), random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match=r"No file could hold the text .*ud800.* of a model"):
+        clf.save(tmp_path / "m.certivote")
+    assert list(tmp_path.iterdir()) == []

@@ -71,14 +71,25 @@ def write_archive(archive: Archive) -> bytes:
     header["arrays"] = [declared for declared, _ in arrays]
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as file:
-        file.writestr(_HEADER, json.dumps(header, allow_nan=False))
+        file.writestr(_HEADER, _as_json(header))
         file.writestr(_CERTIFICATE, archive.certificate)
-        file.writestr(_MODEL, json.dumps(archive.model, allow_nan=False))
+        file.writestr(_MODEL, _as_json(archive.model))
         for number, (_, packed) in enumerate(arrays):
             file.writestr(f"arrays/{number}", packed)
         if archive.brought:
             file.writestr(_BROUGHT, archive.brought)
     return content.getvalue()
+
+
+def _as_json(record: dict[str, Any]) -> bytes:
+    try:
+        return json.dumps(record, allow_nan=False, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        near = error.object[max(error.start - 20, 0) : error.end + 20]
+        raise ValueError(
+            f"No file could hold the text {near!r} of a model: half of a surrogate pair is no character of its own. "
+            "Read the column that has it in its real encoding, and fit again."
+        ) from None
 
 
 def read_archive(path: Path, content: bytes | None = None) -> Archive:

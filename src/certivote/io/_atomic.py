@@ -59,7 +59,7 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             os.unlink(name)
             raise
     except OSError as error:
-        if error.filename is None:  # a full disk does not say whose write it ended
+        if error.errno is not None and error.filename is None:  # a full disk does not say whose write it ended
             error.filename = os.fspath(path)
         raise
 
