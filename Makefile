@@ -52,8 +52,9 @@ test-lowest: $(LOWEST)/.installed
 test-pythons:
 	$(ONE_THREAD) $(PYTHON) tests/pythons.py $(PYTHONS) -- -n 2 $(DEPENDENT)
 
-# Models written with scikit-learn 1.6, 1.7, 1.8 and the newest, each opened with all of them and as on other processors:
-# benchmarks/results/compat.csv, and its table. The environments are made in build/compat.
+# Models written with scikit-learn 1.6, 1.7, 1.8 and the newest, this on every Python that test-pythons finds, each opened
+# with all of them and as on other processors: benchmarks/results/compat.csv, and its table. The environments are made in
+# build/compat and build/pythons.
 compat: $(VENV)/.dev
 	$(BIN)/python tests/compat/all_pairs.py
 

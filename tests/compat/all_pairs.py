@@ -1,6 +1,7 @@
 """Write models in every environment, open them in every other, and record what came of it: ``make compat``.
 
-An environment has a version of scikit-learn and the libraries of its time; the newest is the one that runs this file.
+An environment has a version of scikit-learn and the libraries of its time; the newest is the one that runs this file,
+and there is one with the newest libraries on every other Python of this machine, which ``make test-pythons`` shares.
 The newest also opens everything as another processor would, with instructions switched off in numpy and OpenBLAS, and
 with trees that are walked without scikit-learn's compiled ones. The outcomes go to ``benchmarks/results/compat.csv``,
 and the table that a page shows is made from it: ``all_pairs.py --table`` does only that.
@@ -18,6 +19,9 @@ from pathlib import Path
 
 from outcomes_table import table
 
+sys.path.append(str(Path(__file__).resolve().parent.parent))
+from pythons import OWN, environment, found, supported
+
 Reader = tuple[str, str, tuple[str, ...], Mapping[str, str]]
 """Its libraries, the way to compute, and for that arguments and settings of its process."""
 
@@ -25,7 +29,7 @@ HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
 ENVIRONMENTS = ROOT / "build" / "compat"
 RESULTS = ROOT / "benchmarks" / "results" / "compat.csv"
-FIELDS = ("writer", "reader", "libraries", "processor", "kind", "brought", "result", "reason")
+FIELDS = ("writer", "written_on", "reader", "read_on", "libraries", "processor", "kind", "brought", "result", "reason")
 PINNED = (
     "scikit-learn==1.6.1 numpy==2.1.3 scipy==1.14.1 pandas==2.2.3 skops==0.13.0",
     "scikit-learn==1.7.2 numpy==2.3.3 scipy==1.16.2 pandas==2.3.2 skops==0.13.0",
@@ -33,8 +37,10 @@ PINNED = (
 )
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 LIBRARIES = """
+import sys
 from importlib.metadata import version
-print(*(f"{name} {version(name)}" for name in ("scikit-learn", "numpy", "scipy", "pandas", "skops")), sep=", ")
+libraries = [f"{name} {version(name)}" for name in ("scikit-learn", "numpy", "scipy", "pandas", "skops")]
+print(*libraries, "Python {}.{}".format(*sys.version_info), sep=", ")
 """
 INSTRUCTIONS = """
 import numpy
@@ -62,6 +68,12 @@ def asked(python: Path, *arguments: str, **settings: str) -> str:
     return subprocess.run(command, env=surroundings, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
 
 
+def name_of(libraries: str) -> tuple[str, str]:
+    """The version of scikit-learn, and that of Python."""
+    words = libraries.replace(",", "").split()
+    return words[1], words[-1]
+
+
 def processors(python: Path) -> dict[str, tuple[tuple[str, ...], Mapping[str, str]]]:
     """Other ways to compute the same, each with arguments of the reader and settings of its process."""
     found = asked(python, "-c", INSTRUCTIONS).split()
@@ -76,11 +88,14 @@ def processors(python: Path) -> dict[str, tuple[tuple[str, ...], Mapping[str, st
 
 def measured() -> list[dict[str, str]]:
     """Every model opened by every reader, a row each."""
-    pythons = [*map(installed, PINNED), Path(sys.executable)]
+    versions = [
+        version for version in supported((ROOT / "pyproject.toml").read_text(encoding="utf-8")) if version != OWN
+    ]
+    others = [environment(version, python) for version, python in found(versions).items()]
+    pythons = [*map(installed, PINNED), Path(sys.executable), *reversed(others)]
     libraries = {asked(python, "-c", LIBRARIES): python for python in pythons}
-    names = {text: text.split(",")[0].split()[1] for text in libraries}
-    folders = {text: str(ENVIRONMENTS / "models" / name) for text, name in names.items()}
-    newest = next(reversed(libraries))
+    newest = list(libraries)[len(PINNED)]
+    folders = {text: str(ENVIRONMENTS / "models" / "_".join(name_of(text))) for text in libraries}
     readers = [(text, "", (), {}) for text in libraries]
     readers += [(newest, name, *how) for name, how in processors(libraries[newest]).items()]
 
@@ -92,7 +107,8 @@ def measured() -> list[dict[str, str]]:
         text, processor, arguments, settings = reader
         answer = asked(libraries[text], str(HERE / "open_models.py"), *arguments, *folders.values(), **settings)
         print(f"opened with {text}{', ' if processor else ''}{processor}", flush=True)
-        common = {"reader": names[text], "libraries": text, "processor": processor}
+        reader, read_on = name_of(text)
+        common = {"reader": reader, "read_on": read_on, "libraries": text, "processor": processor}
         return [common | row for row in json.loads(answer)]
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:

@@ -69,7 +69,8 @@ def main(arguments: list[str]) -> None:
         record = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
         result, reason = outcome(path, record)
         brought = "yes" if KINDS[record["kind"]].brought else ""
-        about = {"writer": path.parent.name, "kind": record["kind"], "brought": brought}
+        writer, written_on = path.parent.name.split("_")
+        about = {"writer": writer, "written_on": written_on, "kind": record["kind"], "brought": brought}
         found.append(about | {"result": result, "reason": " ".join(reason.split())})
     print(json.dumps(found))
 

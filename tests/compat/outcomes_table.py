@@ -13,11 +13,20 @@ PROCESSORS = {
 
 def table(rows: Rows) -> str:
     """What was opened with what, and the reasons of refusals."""
+    rows = [
+        {
+            **row,
+            "writer": f"{row['writer']}, Python {row['written_on']}",
+            "reader": f"{row['reader']}, Python {row['read_on']}",
+        }
+        for row in rows
+    ]
     libraries = {row["reader"]: row["libraries"] for row in rows}
     plain = [row for row in rows if not row["brought"]]
     versions = [row for row in plain if not row["processor"]]
     brought = [row for row in rows if row["brought"] and not row["processor"]]
-    others = [{**row, "reader": PROCESSORS[row["processor"]]} for row in plain if row["processor"]]
+    elsewhere = [row for row in plain if row["processor"]]
+    others = [{**row, "reader": PROCESSORS[row["processor"]]} for row in elsewhere]
     kinds = list(dict.fromkeys(row["kind"] for row in plain))
     return "\n".join(
         [
@@ -32,7 +41,7 @@ def table(rows: Rows) -> str:
             "",
             *_grid(brought),
             "",
-            f"The models of {len(kinds)} kinds with scikit-learn {list(libraries)[-1]}, computed in another way:",
+            f"The models of {len(kinds)} kinds with scikit-learn {elsewhere[-1]['reader']}, computed in another way:",
             "",
             *_grid(others),
             *_reasons([*versions, *brought, *others]),

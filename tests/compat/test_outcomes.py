@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from all_pairs import FIELDS, PINNED, RESULTS
 from outcomes_table import PROCESSORS, table
+from pythons import supported
 from stored_kinds import KINDS, as_array, as_frame, as_sparse, mingled
 
 
@@ -17,18 +18,22 @@ def rows():
 
 
 def row(**values):
-    common = {"writer": "1.8.0", "reader": "1.9.1", "libraries": "scikit-learn 1.9.1", "processor": ""}
+    common = {"writer": "1.8.0", "written_on": "3.11", "reader": "1.9.1", "read_on": "3.13"}
+    common |= {"libraries": "scikit-learn 1.9.1, Python 3.13", "processor": ""}
     return common | {"kind": "stumps", "brought": "", "result": "same", "reason": ""} | values
 
 
-def test_every_kind_was_opened_by_every_reader(rows):
+def test_every_kind_was_opened_by_every_reader(rows, pyproject):
     assert tuple(rows[0]) == FIELDS
-    writers = {row["writer"] for row in rows}
-    assert {pins.split()[0].removeprefix("scikit-learn==") for pins in PINNED} < writers
+    writers = {(row["writer"], row["written_on"]) for row in rows}
     newest = rows[-1]["reader"]
-    readers = [*product(writers, [""]), *product([newest], PROCESSORS)]
-    expected = {(writer, *reader, kind) for writer, reader, kind in product(writers, readers, KINDS)}
-    assert {(row["writer"], row["reader"], row["processor"], row["kind"]) for row in rows} == expected
+    pinned = {pins.split()[0].removeprefix("scikit-learn==") for pins in PINNED}
+    assert {name for name, _ in writers} == {*pinned, newest}
+    assert {python for name, python in writers if name == newest} == set(supported(pyproject))
+    readers = [*((*writer, "") for writer in writers), *((newest, rows[-1]["read_on"], way) for way in PROCESSORS)]
+    expected = {(*writer, *reader, kind) for writer, reader, kind in product(writers, readers, KINDS)}
+    named = ("writer", "written_on", "reader", "read_on", "processor", "kind")
+    assert {tuple(row[name] for name in named) for row in rows} == expected
     assert len(rows) == len(expected)
 
 
@@ -41,9 +46,9 @@ def test_no_model_votes_otherwise_and_plain_ones_are_always_opened(rows):
 def test_the_table_shows_what_is_not_the_same():
     rows = [row(), row(kind="auto", result="refused", reason="Too old."), row(writer="1.9.1"), row(processor="SSE")]
     text = table([*rows, row(brought="yes", kind="own")])
-    assert "| 1.8.0 | 1 same, 1 refused |" in text
-    assert "| 1.9.1 | same |" in text
-    assert "- auto, 1.8.0 to 1.9.1: refused: Too old." in text
+    assert "| 1.8.0, Python 3.11 | 1 same, 1 refused |" in text
+    assert "| 1.9.1, Python 3.11 | same |" in text
+    assert "- auto, 1.8.0, Python 3.11 to 1.9.1, Python 3.13: refused: Too old." in text
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
