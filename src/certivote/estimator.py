@@ -119,11 +119,9 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, BaseE
         Row numbers of the deployed vote: ``part_.train`` trained its voters, ``part_.certify`` certified it.
     parts_ : tuple of PartRows
         Those of all parts, in the order of ``certificate_.parts``.
-    witnesses_ : Witnesses or None
-        What rows that it was made from are recognised by.
+    witnesses_ : Witnesses or None, by which rows that it was made from are recognised
     n_features_in_ : int
-    feature_names_in_ : array
-        Only if the features have names.
+    feature_names_in_ : array, only if the features have names
 
     References
     ----------
@@ -191,6 +189,7 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, BaseE
         *,
         groups: ArrayLike | None = None,
         order: ArrayLike | None = None,
+        table: Any = None,
         **fit_params: Any,
     ) -> "CertifiedVoteClassifier":
         """Train the voters, learn their weights, draw the vote and certify it.
@@ -205,6 +204,8 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, BaseE
             random row of a new one. Not a feature: leave it out of ``X``.
         order : array-like of shape (n_samples,), optional
             When each row was taken: the earliest rows train, the latest certify, and the bound is about their time.
+        table : data frame, optional
+            Other columns of these rows, which are no features: looked at for rows that seem to belong together.
 
         Returns
         -------
@@ -213,10 +214,10 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, BaseE
         refuse_fit_params(fit_params)
         plan = self._plan()
         with progress(self.verbose) as stage:
-            return self._deploy(plan, run(plan, X, y, groups=groups, order=order, owner=self, stage=stage))
+            return self._deploy(plan, run(plan, X, y, groups=groups, order=order, table=table, owner=self, stage=stage))
 
     def refit(
-        self, X: Any, y: ArrayLike, *, groups: ArrayLike | None = None, order: ArrayLike | None = None
+        self, X: Any, y: ArrayLike, *, groups: Any = None, order: Any = None, table: Any = None
     ) -> "CertifiedVoteClassifier":
         """A new classifier, trained as this one was: with its parameters and the seed that its certificate records.
 
@@ -234,7 +235,7 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, BaseE
         require_repeatable(self.certificate_, groups, order)
         again = type(self)(**self.get_params(deep=False))
         plan = replace(again._plan(), random_state=self.certificate_.provenance.entropy)
-        return again._deploy(plan, run(plan, X, y, groups=groups, order=order, owner=again))
+        return again._deploy(plan, run(plan, X, y, groups=groups, order=order, table=table, owner=again))
 
     def _plan(self) -> Plan:
         parameters = self.get_params(deep=False)

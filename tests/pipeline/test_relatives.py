@@ -6,6 +6,7 @@ import pytest
 from scipy import sparse
 from sklearn import datasets
 
+from certivote import CertifiedVoteClassifier, verify
 from certivote.pipeline import _relatives
 from certivote.pipeline._column_remarks import read_column
 from certivote.pipeline._neighbours import sample_of, share_with_jumps
@@ -273,3 +274,24 @@ def test_the_same_seed_gives_the_same_remarks():
 )
 def test_odd_tables_are_passed_over(X):
     assert remarks(X) == ()
+
+
+def test_columns_that_are_no_features_are_looked_at_too():
+    rng = np.random.default_rng(0)
+    patient = np.repeat(np.arange(150), 6)
+    rows = rng.normal(size=(150, 4))[patient] + 0.3 * rng.normal(size=(900, 4))
+    order = rng.permutation(900)
+    X, y = rows[order], (rows[order, 0] + rng.normal(size=900) > 0).astype(int)
+    beside = pd.DataFrame({"patient": [f"P{number}" for number in patient[order]], "note": "as usual"})
+    fit = CertifiedVoteClassifier("holdout", "forest", split="single", random_state=0).fit
+    for features in (X, pd.DataFrame(X, columns=list("abcd"), index=np.arange(900) + 5)):
+        remarks = fit(features, y, table=beside).certificate_.remarks
+        assert any("Column 'patient' repeats" in remark and "--group patient" in remark for remark in remarks)
+        assert not any("'patient'" in remark for remark in fit(features, y).certificate_.remarks)
+    clf = fit(X, y, table=beside)
+    assert all(line.passed for line in verify(clf.certificate_, clf, X, y, refit=True, table=beside))
+    failed = [line for line in verify(clf.certificate_, clf, X, y, refit=True) if not line.passed]
+    assert [line.what for line in failed] == ["refit, remarks"]
+    assert "give them as table=" in failed[0].detail
+    with pytest.raises(ValueError, match="table must have one row for each of the 900 in X; got 899"):
+        fit(X, y, table=beside[1:])

@@ -17,6 +17,7 @@ from certivote.cli._inputs import (
     Target,
     Time,
     check_group_or_time,
+    columns_beside,
     on_table,
     table_file,
 )
@@ -175,7 +176,7 @@ def fit(
             file,
             quiet,
             lambda: read_table(file, target, drop or (), group=group, time=time),
-            lambda read: _fitted(read, promises, parameters),
+            lambda read: _fitted(read, columns_beside(file, target, drop or ()), promises, parameters),
         )
         source = file.name, digest
     clf.certificate_ = clf.certificate_.with_source(*source)
@@ -186,11 +187,11 @@ def fit(
     show_certificate(clf.certificate_, as_json, quiet, {"Certificate": out, "Classifier": model})
 
 
-def _fitted(read: Table, promises: Mapping[str, Promise], parameters: dict[str, Any]) -> Any:
+def _fitted(read: Table, beside: Any, promises: Mapping[str, Promise], parameters: dict[str, Any]) -> Any:
     from certivote.estimator import CertifiedVoteClassifier
 
     check_classes(promises, read.y)
-    return CertifiedVoteClassifier(**parameters).fit(read.X, read.y, groups=read.groups, order=read.order)
+    return CertifiedVoteClassifier(**parameters).fit(read.X, read.y, groups=read.groups, order=read.order, table=beside)
 
 
 def _fitted_in_pieces(

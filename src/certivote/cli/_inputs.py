@@ -51,6 +51,7 @@ __all__ = [
     "as_classes",
     "check_group_or_time",
     "check_has_data",
+    "columns_beside",
     "complete_column",
     "load_model",
     "on_table",
@@ -288,6 +289,20 @@ def rows_for(model: Any, file: TableFile, target: str, group: str | None = None,
     read = read_table(file, target, features=None if names is None else names.tolist(), group=group, time=time)
     rows = read.X.to_numpy() if names is None else read.X
     return replace(read, X=rows, y=as_classes(model, read.y))
+
+
+def columns_beside(file: TableFile, target: str, names: Sequence[str]) -> Any:
+    """Columns that no model reads, to look for rows that belong together; None if there are none that can be read.
+
+    What they hold is no reason to refuse the rows: it may be why they were left out.
+    """
+    if not names:
+        return None
+    try:
+        return read_table(file, target, features=list(dict.fromkeys(names))).X
+    except TableError as error:
+        warnings.warn(f"Whether rows belong together was not looked for in what is left out: {error}", stacklevel=2)
+        return None
 
 
 def as_classes(model: Any, texts: Any) -> Any:

@@ -24,6 +24,7 @@ from certivote.cli._inputs import (
     all_processors,
     check_group_or_time,
     check_has_data,
+    columns_beside,
     load_model,
     read_certificate,
     rows_for,
@@ -33,7 +34,7 @@ from certivote.cli._inputs import (
 )
 from certivote.cli._outputs import check_files
 from certivote.cli._shared import AsJson, Quiet, complain, fail, reason, say
-from certivote.io import Table, TableFile, read_alike
+from certivote.io import Table, TableFile, column_names, read_alike
 from certivote.verify import verify as audit
 
 __all__ = ["verify"]
@@ -213,7 +214,11 @@ def _read(
         return rows_of_answers(record, given, file, columns, predicted, score)
     if score is not None:
         fail("--score: the model itself says how sure it is; leave it out.")
-    return rows_for(classifier, file, columns.truth, columns.group, columns.time), None
+    read = rows_for(classifier, file, columns.truth, columns.group, columns.time)
+    if not refit or not hasattr(read.X, "columns"):
+        return read, None
+    known = {*map(str, read.X.columns), columns.truth, columns.group, columns.time, ""}
+    return read, columns_beside(file, columns.truth, [name for name in column_names(file) if name not in known])
 
 
 def _target_in_pieces(record: Certificate, classifier: Any, target: str | None) -> str:

@@ -48,6 +48,7 @@ def prepare(
     *,
     groups: Any = None,
     order: Any = None,
+    table: Any = None,
     methods: Sequence[Method] = (),
     owner: Any = None,
     stage: Stage | None = None,
@@ -63,6 +64,8 @@ def prepare(
         All rows.
     groups, order : array-like, optional
         For each row, the entity that it belongs to; or when it was taken.
+    table : data frame, optional
+        Other columns of the rows, to look for such that belong together.
     methods : sequence of Method
         Those that will learn from the votes; by default the plan's.
     owner : estimator, optional
@@ -71,7 +74,7 @@ def prepare(
         Shows progress.
     """
     stage = stage or Stage()
-    check_aligned(X=X, y=y, groups=groups, order=order)
+    check_aligned(X=X, y=y, groups=groups, order=order, table=table)
     voters = plan.voters
     owner, given, names = BaseEstimator() if owner is None else owner, y, tuple(map(str, getattr(X, "columns", ())))
     X, y = check_labelled(owner, voters, X, y)
@@ -103,7 +106,7 @@ def prepare(
     )
     for message in _worries(voters, classes, X, y, divided):
         warnings.warn(message, UserWarning, stacklevel=5)
-    keys, table = row_keys(X), describe_table(owner, given, y, classes)
+    keys, features = row_keys(X), describe_table(owner, given, y, classes)
     check_promises(plan.promises, classes, columns_of(X, names, np.arange(len(y))))
     parts = []
     for rows, seed in zip(divided, seeds.voters.spawn(len(divided)), strict=True):
@@ -113,10 +116,10 @@ def prepare(
             learned_from = plan.by_number.learned_from(entropy, len(rows.certify))
         training, labels = _safe_indexing(X, seen.train), np.searchsorted(classes, y[seen.train])
         together = units.of(seen.train)
-        trained = train_voters(plan, training, y[seen.train], labels, classes, seed, table.columns, stage, together)
+        trained = train_voters(plan, training, y[seen.train], labels, classes, seed, features.columns, stage, together)
         stage.begin(f"{trained.voters.n_voters:,} voters vote on {len(rows.certify):,} rows")
         # Where rows lie on a cluster, nobody has rows of both kinds side by side.
-        alike = () if plan.by_number else unit_remarks(units, rows, X, table.columns, entropy)
+        alike = () if plan.by_number else unit_remarks(units, rows, X, features.columns, entropy, table)
         votes, own_labels = (
             trained.voters.votes(_safe_indexing(X, rows.certify)),
             np.searchsorted(classes, y[rows.certify]),
@@ -152,7 +155,7 @@ def prepare(
         split=look.split,
         choices=_choices(plan, look, divided),
         entropy=entropy,
-        table=table,
+        table=features,
         units=units,
     )
 

@@ -11,7 +11,15 @@ __all__ = ["run"]
 
 
 def run(
-    plan: Plan, X: Any, y: Any, *, groups: Any = None, order: Any = None, owner: Any = None, stage: Stage | None = None
+    plan: Plan,
+    X: Any,
+    y: Any,
+    *,
+    groups: Any = None,
+    order: Any = None,
+    table: Any = None,
+    owner: Any = None,
+    stage: Stage | None = None,
 ) -> Outcome:
     """Fit the voters, learn their weights, draw the vote and certify it.
 
@@ -23,6 +31,8 @@ def run(
     X, y : array-like
     groups, order : array-like, optional
         For each row, the entity that it belongs to; or when it was taken.
+    table : data frame, optional
+        Other columns of the rows, to look for such that belong together.
     owner : estimator, optional
         Remembers the names and the number of the features, as scikit-learn's estimators do.
     stage : Stage, optional
@@ -36,4 +46,5 @@ def run(
     >>> outcome.certificate.parts[0].n, outcome.deployed.voters.n_voters
     (75, 100)
     """
-    return certify_votes(plan, prepare(plan, X, y, groups=groups, order=order, owner=owner, stage=stage), stage)
+    prepared = prepare(plan, X, y, groups=groups, order=order, table=table, owner=owner, stage=stage)
+    return certify_votes(plan, prepared, stage)

@@ -111,7 +111,7 @@ class AuditedModel(Protocol):
     def contents(self, slim: bool = False) -> dict[str, Any]:
         """All that a file holds of it, but for the certificate, as plain data with arrays."""
 
-    def refit(self, X: Any, y: Any, *, groups: Any = None, order: Any = None) -> "AuditedModel":
+    def refit(self, X: Any, y: Any, *, groups: Any = None, order: Any = None, table: Any = None) -> "AuditedModel":
         """A new classifier with the same parameters and the recorded seed, fitted to these rows."""
 
 
@@ -161,6 +161,7 @@ def verify(
         How sure a given model is of each answer, if promises of the certificate were made with it.
     table : data frame, optional
         Columns of the rows that given models were certified on, for promises about columns, where ``X`` is not given.
+        With ``refit``, those that ``fit`` was given as its ``table``.
     earlier : Certificate, optional
         For certificates of :func:`certivote.recertify`, the one that they say they follow, to compare with.
     blocks : iterable of (rows, labels), optional
@@ -219,8 +220,10 @@ def verify(
         raise ValueError("groups and order are about the rows: give these, and their labels y, with them.")
     if training is not None and (X is None or not is_given(certificate)):
         raise ValueError("training is compared with the rows X that given models were certified on: give both.")
-    if not (scores is None and table is None) and (y is None or not is_given(certificate)):
-        raise ValueError("scores and table are about the rows that given models were certified on: give y with them.")
+    if scores is not None and (y is None or not is_given(certificate)):
+        raise ValueError("scores are about the rows that given models were certified on: give y with them.")
+    if table is not None and (y is None or not (refit or is_given(certificate))):
+        raise ValueError("table is about the rows of given models, or of a new fit: give y with it, or refit=True.")
     return list(audit(certificate, given))
 
 

@@ -93,7 +93,7 @@ def _of_a_fit(c: Certificate, parameters: dict[str, Any] | None, given: Evidence
     if missing := _lacks(c, given):
         yield Check("refit", False, f"training again needs {missing}=, as the first fit had it")
     else:
-        yield from against_refit(c, model, given.X, given.y, given.groups, given.order)
+        yield from against_refit(c, model, given.X, given.y, given.groups, given.order, given.table)
 
 
 def _of_given_models(

@@ -55,13 +55,13 @@ _MAY_DIFFER = {"created", "versions", "source", "source_digest", "target", "grou
 
 
 def against_refit(
-    c: Certificate, model: AuditedModel, X: Any, y: Any, groups: Any = None, order: Any = None
+    c: Certificate, model: AuditedModel, X: Any, y: Any, groups: Any = None, order: Any = None, table: Any = None
 ) -> Iterator[Check]:
     """Whether training again gives this certificate and this model."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the first fit has said what there is to say
-            again = model.refit(X, y, groups=groups, order=order)
+            again = model.refit(X, y, groups=groups, order=order, table=table)
     except (TypeError, ValueError) as error:
         yield Check("refit", False, f"training again is not possible: {error}")
         return
@@ -74,6 +74,8 @@ def against_refit(
         grouped[_group(path)].append(path)
     for name, paths in grouped.items():
         told = f"OTHER than a new fit gives: {_shown(paths)}{caveat}" if paths else "as a new fit gives"
+        if paths == ["remarks"] and table is None:
+            told += " (if the fit was given other columns to look at, give them as table=)"
         yield Check(f"refit, {name}", not paths, told)
     if found.rounded:
         told = f"the last digits are others than those of a new fit{caveat}: {_shown(found.rounded)}"
