@@ -156,6 +156,9 @@ def test_without_witnesses_nothing_is_said_to_be_known(tmp_path):
     assert "not checked" in line.detail
     stripped = [line for line in verify(model.certificate_, model) if line.what == "witnesses of its rows"]
     assert [line.on_trust for line in stripped] == [True]
+    model.save(tmp_path / "stripped.certivote")
+    model = load(tmp_path / "stripped.certivote")
+    assert all(line.passed for line in verify(model.certificate_, model, X[OWN], Y[OWN], refit=True))
 
 
 def test_witnesses_of_other_rows_are_caught(tmp_path):

@@ -77,7 +77,7 @@ def _examples(*lines: str) -> str:
 app.command(
     epilog=_examples(
         "fit patients.csv --target outcome",
-        "fit patients.parquet --target outcome --drop patient_id --out certificate.json --model patients.certivote",
+        "fit patients.parquet --target outcome --drop note --out certificate.json --model patients.certivote",
         "fit patients.csv --target outcome --method dis-b --voters forest --delta 0.01 --json",
         "fit visits.csv --target outcome --group patient_id",
         "fit sensor.csv --target state --time taken_at",

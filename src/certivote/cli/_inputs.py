@@ -92,7 +92,8 @@ Drop = Annotated[
     list[str] | None,
     typer.Option(
         metavar="COLUMN",
-        help="Column to leave out, such as an identifier; repeat for several.",
+        help="Column to leave out, such as an identifier; repeat for several. It is still looked at for rows that "
+        "belong together, such as those of a patient: for these, give --group.",
         autocompletion=complete_column,
     ),
 ]

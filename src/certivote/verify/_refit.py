@@ -70,7 +70,8 @@ def against_refit(
     slim = len(model.kept_voters_) < len(again.kept_voters_)
     found = Comparison(model.contents(), again.contents(slim), "model")
     grouped: dict[str, list[str]] = {name: [] for name in (*_GROUPS, _REST)}
-    for path in (*record.other, *found.other):
+    stripped = "model.witnesses" if model.witnesses_ is None else None  # which has a line of its own
+    for path in (*record.other, *(each for each in found.other if each != stripped)):
         grouped[_group(path)].append(path)
     for name, paths in grouped.items():
         told = f"OTHER than a new fit gives: {_shown(paths)}{caveat}" if paths else "as a new fit gives"
