@@ -210,3 +210,31 @@ def test_unpacking_stops_at_what_was_counted():
     counts = count_predictions(["a", "b"] * 20, ["a", "a"] * 20)
     with pytest.raises(ValueError, match="answers to other rows than its 40"):
         certify_counts(changed_part(counts, answers=bomb), n_rows=40)
+
+
+# One partition twice
+
+
+def test_a_partition_under_two_numbers_is_refused():
+    true, said = drawn(3000)
+    first, second = counted(true, said, [1500])
+    again = count_predictions(true[1500:], said[1500:], first=3000)
+    for parts in ([first, second, again], [again, merge_counts([second, first])]):
+        with pytest.raises(ValueError, match=r"Rows 1,500 to 2,999 and rows 3,000 to 4,499 have the same answers"):
+            merge_counts(parts)
+    forged = json.loads(merge_counts([first, second]).to_json())
+    forged["parts"].append(json.loads(again.to_json())["parts"][0])
+    with pytest.raises(ValueError, match="a partition was counted under two numbers"):
+        PredictionCounts.from_json(json.dumps(forged))
+
+
+def test_partitions_that_may_well_be_alike_are_not_refused():
+    """Cases and controls in turns of which none, or few, are missed; and other answers in the same numbers."""
+    true = pd.Series(["ill", "well"] * 2000)
+    said = true.copy()
+    assert merge_counts(counted(true, said, [1000, 2000, 3000])).n_rows == 4000
+    said[::500] = "well"
+    assert merge_counts(counted(true, said, [1000, 2000, 3000])).n_rows == 4000
+    true, said = drawn(1000)
+    parts = [count_predictions(true, said), count_predictions(true[::-1], said[::-1], first=1000)]
+    assert merge_counts(parts).n_rows == 2000

@@ -5,6 +5,7 @@
 
 import itertools
 import json
+import math
 import re
 from collections import Counter
 from dataclasses import dataclass
@@ -98,6 +99,14 @@ VALUES = ("null", "0.5", '"auto"', '"informed"', "[1.0, 2.0]")
 """Other values that the parameters of a fit may have."""
 
 
+def alike(other, value):
+    """Whether lists hold the same numbers as far as new fits are compared, as nearly equal weights do in any order."""
+    lists = [each for each in (other, value) if isinstance(each, list) and all(type(one) is float for one in each)]
+    if len(lists) < 2 or len(other) != len(value):
+        return False
+    return all(math.isclose(one, another, rel_tol=1e-7) for one, another in zip(other, value, strict=True))
+
+
 def other_words(path, value):
     """Other words in place of one."""
     if path[:2] == ("provenance", "parameters") and len(path) == 4:
@@ -112,7 +121,7 @@ def forgeries(record, path=()):
     value = at(record, path)
     if path:
         for kind, other in changed(value):
-            if other != value or type(other) is not type(value):
+            if (other != value or type(other) is not type(value)) and not alike(other, value):
                 yield path, kind, lambda root, other=other: put(root, path, other)
         for word in other_words(path, value):
             if word != value:

@@ -8,6 +8,7 @@ the certificate of all rows, bit for bit.
 
 import base64
 import json
+import math
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -28,6 +29,8 @@ _LONGEST = 1000
 """Characters of a label, or of a name."""
 _MOST = 1 << 53
 """Rows: more than anybody has."""
+_SURPRISING = 64.0
+"""Bits from which on the same answers to other rows are no chance."""
 _VERSION = 1
 
 
@@ -81,6 +84,22 @@ class CountedPart:
         if codes.max() >= len(self.said) or not np.array_equal(np.bincount(codes, minlength=len(self.said)), counted):
             raise _broken("other answers than it counts")
         return codes
+
+    @property
+    def surprise(self) -> float:
+        """Bits that it takes to tell these answers from others with the same counts: the logarithm of their orders."""
+        by_label: dict[int, list[int]] = {}
+        for true, _, count in self.cells:
+            by_label.setdefault(true, []).append(count)
+        orders = (math.lgamma(sum(own) + 1) - sum(math.lgamma(count + 1) for count in own) for own in by_label.values())
+        return sum(orders) / math.log(2.0)
+
+    def is_copy_of(self, other: "CountedPart") -> bool:
+        """Whether these answers are those of other rows one by one, which hardly happens by chance."""
+        if self.surprise < _SURPRISING or self.said != other.said or self.piece.count != other.piece.count:
+            return False
+        labelled = [{(part.true[true], said, n) for true, said, n in part.cells} for part in (self, other)]
+        return labelled[0] == labelled[1] and np.array_equal(self.codes(), other.codes())
 
     def check(self) -> None:
         """Refuse what no rows can have given."""
@@ -142,7 +161,7 @@ class PredictionCounts:
         return sum(part.piece.count for part in self.parts)
 
     def check(self) -> None:
-        """Refuse what no rows can have given, and rows that are counted twice."""
+        """Refuse what no rows can have given, and rows that are counted twice, be it under two numbers."""
         if not all(isinstance(name, str) and len(name) <= _LONGEST for name in (self.target, self.model)):
             raise _broken(f"names that are no text of up to {_LONGEST:,} characters")
         end = 0
@@ -154,6 +173,17 @@ class PredictionCounts:
                     "each partition as first=, and merge every partition once."
                 )
             end = part.stop
+        alike: dict[tuple[int, tuple[Label, ...]], list[CountedPart]] = {}
+        for part in self.parts:
+            others = alike.setdefault((part.piece.count, part.said), [])
+            for other in others:
+                if part.is_copy_of(other):
+                    raise ValueError(
+                        f"Rows {other.piece.first:,} to {other.stop - 1:,} and rows {part.piece.first:,} to "
+                        f"{part.stop - 1:,} have the same answers one by one: a partition was counted under two "
+                        "numbers. Count every partition once, with the number of its own first row as first=."
+                    )
+            others.append(part)
 
     def to_json(self) -> str:
         """These counts as text."""

@@ -78,9 +78,9 @@ def against_refit(
         if paths == ["remarks"] and table is None:
             told += " (if the fit was given other columns to look at, give them as table=)"
         yield Check(f"refit, {name}", not paths, told)
-    if found.rounded:
-        told = f"the last digits are others than those of a new fit{caveat}: {_shown(found.rounded)}"
-        yield trusted("refit, last digits", told)
+    if rounded := [*record.rounded, *found.rounded]:
+        told = f"the last digits are others than those of a new fit{caveat}: {_shown(rounded)}"
+        yield trusted("refit, last digits", told, *record.rounded)
     if found.unknown:
         why = "objects that no plain data hold, compared by their answers on these rows alone"
         yield trusted("refit, not compared", f"{why}: {_shown(found.unknown, 20)}")
@@ -93,9 +93,9 @@ def against_refit(
 
 def _group(path: str) -> str:
     names = path.replace("]", "").replace("[", ".").split(".")
-    name = (
-        ".".join(names[:2]) if names[0] == "model" else names[2] if names[0] == "parts" and len(names) > 2 else names[0]
-    )
+    name = names[2] if names[0] == "parts" and len(names) > 2 else names[0]
+    if name == "model":
+        name = ".".join(names[:2])
     return next((heading for heading, fields in _GROUPS.items() if name in fields), _REST)
 
 
