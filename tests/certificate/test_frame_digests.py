@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from certivote.certificate import row_keys, rows_digest
+from certivote.certificate import data_digest, part_digest, row_keys, rows_digest
 
 
 def test_digests_see_values_and_not_storage():
@@ -61,3 +61,99 @@ def test_digests_of_sparse_rows_do_not_depend_on_the_type_of_column_numbers():
     wide = sparse.csr_array((rows.data, rows.indices.astype(np.int64), rows.indptr.astype(np.int64)), shape=rows.shape)
     assert wide.indices.dtype != rows.indices.dtype
     assert row_keys(wide) == row_keys(rows)
+
+
+NUMBERS = [[0.5, 1.0], [2.0, np.nan], [-0.0, 3.0]]
+MIXED = [[1, "a"], [2.5, None], [True, "b"], [1, "1"]]
+
+
+def test_the_same_numbers_have_the_same_keys_whatever_holds_them(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    array = np.array(NUMBERS)
+    frame = pd.DataFrame(array, columns=["x", "y"])
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    frame.to_parquet(tmp_path / "t.parquet")
+    held = [
+        NUMBERS,
+        array.astype(np.float32),
+        array.astype(object),
+        np.asfortranarray(array),
+        frame,
+        frame.astype(np.float32),
+        frame.convert_dtypes(),
+        frame.astype(object),
+        frame.astype({"x": pd.ArrowDtype(pa.float64()), "y": "Float32"}),
+        pd.read_csv(tmp_path / "t.csv"),
+        pd.read_parquet(tmp_path / "t.parquet"),
+        pa.Table.from_pandas(frame).to_pandas(types_mapper=pd.ArrowDtype),
+    ]
+    assert all(row_keys(each) == row_keys(array) for each in held)
+
+
+def test_whole_numbers_and_truth_values_are_numbers():
+    as_floats = row_keys([[1.0], [0.0]])
+    for values in ([[1], [0]], [[True], [False]], np.array([[1], [0]], dtype=np.uint8), [[np.float32(1)], [False]]):
+        assert row_keys(values) == as_floats
+    assert row_keys(np.array([["1"], ["0"]])) != as_floats
+
+
+def test_texts_numbers_and_dates_in_one_column_have_keys_by_value():
+    objects = pd.DataFrame(MIXED, columns=["x", "t"])
+    typed = pd.DataFrame({"x": np.array([1, 2.5, 1, 1], dtype=np.float32), "t": pd.Categorical(["a", None, "b", "1"])})
+    assert row_keys(objects) == row_keys(typed) == row_keys(np.array(MIXED, dtype=object))
+    dates = pd.to_datetime(["2024-02-29 12:30:00.000001", "2024-03-01 00:00:00.000000"])
+    held = [
+        pd.Series(dates),
+        pd.Series(list(dates.to_pydatetime()), dtype=object),
+        pd.Series(dates.tz_localize("UTC").tz_convert("Asia/Tokyo")),
+        pd.Series(list(dates.to_numpy()), dtype=object),
+    ]
+    assert all(row_keys(each.to_frame()) == row_keys(held[0].to_frame()) for each in held)
+    assert row_keys(pd.DataFrame({"d": [dates[1].date()]})) == row_keys(pd.DataFrame({"d": [dates[1]]}))
+
+
+def test_a_row_of_numbers_has_one_key_whatever_stands_beside_it():
+    alone, beside = pd.DataFrame({"x": [1.0, 2.0]}), pd.DataFrame({"x": [1.0, "text"]})
+    assert row_keys(alone)[0] == row_keys(beside)[0]
+
+
+def test_large_whole_numbers_are_told_apart():
+    large = [(1 << 53) + 1, 1 << 53, (1 << 53) - 1, 10**400]
+    assert len(set(row_keys(np.array(large[:3]).reshape(-1, 1)))) == 3
+    assert len(set(row_keys(pd.DataFrame({"x": pd.Series(large, dtype=object)})))) == 4
+    assert row_keys(np.array(large[:2]).reshape(-1, 1)) == row_keys(pd.DataFrame({"x": large[:2]}))
+
+
+def test_other_values_have_other_keys():
+    values = ["1", 1, b"1", "a", b"nan", None, 1j, pd.Timedelta(1), pd.Timestamp("1970-01-02"), (1,), "", "True", 0.1]
+    values += [np.float32(0.1), "\ud800"]
+    keys = row_keys(pd.DataFrame({"x": pd.Series(values, dtype=object)}))
+    assert len(set(keys)) == len(values)
+
+
+def test_sparse_rows_by_value():
+    rows = sparse.csr_array(np.array([[0.0, 1.0], [2.0, 0.0]]))
+    stored = sparse.coo_array(([1, 2, 0], ([0, 1, 0], [1, 0, 0])), shape=(2, 2), dtype=np.int32)
+    before = stored.copy()
+    assert row_keys(stored) == row_keys(rows.astype(np.float32)) == row_keys(rows) == row_keys(rows.tocsc())
+    assert (stored != before).nnz == 0
+    assert stored.nnz == before.nnz
+
+
+def test_digest_of_data_sees_rows_labels_and_what_stands_beside_them():
+    def digest(X=((1.0,), (2.0,)), y=(0, 1), **beside):
+        keys = row_keys(np.array(X))
+        return data_digest(part_digest(keys, np.array(y, dtype=object), np.arange(len(keys))), beside)
+
+    same = {digest(), digest(y=(0.0, 1.0)), digest(y=(False, True)), digest(X=[[1], [2]])}
+    assert len(same) == 1
+    others = [
+        digest(y=(1, 0)),
+        digest(y=("0", "1")),
+        digest(X=[[2], [1]]),
+        digest(groups=["a", "b"]),
+        digest(groups=["b", "a"]),
+        digest(order=["a", "b"]),
+        digest(groups=["a", "b"], order=[1, 2]),
+    ]
+    assert len({*same, *others}) == 8

@@ -7,7 +7,7 @@ methods import when they are called.
 
 from certivote.certificate._alignment import check_aligned
 from certivote.certificate._certificate import Certificate
-from certivote.certificate._digests import part_digest, row_keys, row_piece, rows_digest
+from certivote.certificate._digests import data_digest, part_digest, row_keys, row_piece, rows_digest
 from certivote.certificate._in_words import (
     confidence,
     counted,
@@ -46,6 +46,7 @@ __all__ = [
     "class_place",
     "confidence",
     "counted",
+    "data_digest",
     "entities",
     "join_pieces",
     "missing_places",

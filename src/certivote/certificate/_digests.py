@@ -1,8 +1,17 @@
-"""Digests of rows: what ties a certificate to the data it was made from."""
+"""Digests of rows: what ties a certificate to the data it was made from.
+
+They are canonical in values. A number has the digest of that number whether it stands in a list, an array of float32, a
+nullable column or an Arrow table; a text, a date and a missing value have theirs. So the same table has the same digest
+whatever holds it.
+"""
 
 import hashlib
-from collections.abc import Sequence
-from typing import Any
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from numbers import Number
+from typing import Any, SupportsFloat
 
 import numpy as np
 import scipy
@@ -10,15 +19,44 @@ from numpy.typing import NDArray
 
 from certivote.maths.tree_digest import Piece, join_pieces, make_piece
 
-__all__ = ["part_digest", "row_keys", "row_piece", "rows_digest"]
+__all__ = ["data_digest", "part_digest", "row_keys", "row_piece", "rows_digest"]
 
-_CHUNK = 1 << 16
-"""Rows that are laid out for digests at a time."""
+_CHUNK = 1 << 20
+"""Values that are laid out for digests at a time."""
+_EXACT = 1 << 53
+"""Whole numbers below it are floats; larger ones may lie between two."""
+_NUMBER = b"\xff" * 8
+"""What follows a number in a cell of 16 bytes. In a moment, fewer than 2^47 nanoseconds of a day stand there."""
+_EPOCH = date(1970, 1, 1).toordinal()
 
 
 def part_digest(keys: Sequence[bytes], y: NDArray[Any], rows: NDArray[np.intp]) -> str:
     """A digest of some rows with their labels, in the order given; ``keys`` are the :func:`row_keys` of all rows."""
     return join_pieces([row_piece([keys[row] for row in rows.tolist()], y[rows])])
+
+
+def data_digest(rows: str, beside: Mapping[str, Any]) -> str:
+    """A digest of all that losses are computed from, in the order given.
+
+    Parameters
+    ----------
+    rows : str
+        Digest of all rows, or of all answers, with their labels.
+    beside : mapping of str to column or digest
+        What else belongs to the rows, such as groups or times: values, one for each row; or a digest of a table.
+
+    Examples
+    --------
+    >>> data_digest("tree:ab", {"groups": [7, 8]}) == data_digest("tree:ab", {"groups": np.array([7.0, 8.0])})
+    True
+    >>> data_digest("tree:ab", {"groups": [7, 8]}) == data_digest("tree:ab", {"groups": [8, 7]})
+    False
+    """
+    digests = [("rows", rows)]
+    for name, values in sorted(beside.items()):
+        known = values if isinstance(values, str) else join_pieces([make_piece(name.encode(), _cells(values).content)])
+        digests.append((name, known))
+    return "data:" + hashlib.sha256(repr(digests).encode()).hexdigest()
 
 
 def row_piece(keys: Sequence[bytes], y: NDArray[Any], first: int = 0) -> Piece:
@@ -27,16 +65,8 @@ def row_piece(keys: Sequence[bytes], y: NDArray[Any], first: int = 0) -> Piece:
     Rows of one part are numbered from 0 in the order of the table. Pieces of consecutive rows are joined by
     :func:`~certivote.maths.tree_digest.join_pieces`.
     """
-    if y.dtype.kind == "O":
-        texts = list(map(repr, y.tolist()))
-        places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
-        codes = np.array([places[text] for text in texts], dtype=np.intp)
-    else:
-        distinct, codes = np.unique(y, return_inverse=True)
-        places = {repr(label): place for place, label in enumerate(distinct.tolist())}
-    labels = np.frombuffer(b"".join([_digest(text.encode()) for text in places]), np.uint8).reshape(-1, 16)
     contents = np.frombuffer(b"".join(keys), np.uint8).reshape(-1, 16)
-    return make_piece(b"rows", np.concatenate([contents, labels[codes]], axis=1), first)
+    return make_piece(b"rows", np.concatenate([contents, _cells(y).content], axis=1), first)
 
 
 def rows_digest(X: Any) -> int:
@@ -45,66 +75,113 @@ def rows_digest(X: Any) -> int:
 
 
 def row_keys(X: Any) -> list[bytes]:
-    """A digest of each row: equal rows have equal keys, and others in practice never.
+    """A digest of each row: rows with equal values have equal keys, and others in practice never.
 
-    Of a pandas frame that is not all numbers, keys depend on the values and the types of the columns, not on how they
-    are stored: dates have the same keys in nanoseconds as in other units, and in whichever time zone. Text that was
-    read from one file and numbers from another, such as a CSV and a parquet file of the same table, have other keys.
+    Numbers are compared as float64, truth values as 0 and 1, moments in UTC, and all missing values are one. Text is
+    never a number: the text "1" has another key. Rows of a sparse matrix have keys of their own kind.
     """
-    if scipy.sparse.issparse(X):
-        matrix = scipy.sparse.csr_array(X)
-        matrix.sum_duplicates()
-        # Column numbers of as few bytes as the width allows: scipy takes more or fewer from version to version.
-        columns = matrix.indices.astype(np.int32 if matrix.shape[1] <= 1 << 31 else np.int64)
-        bounds = zip(matrix.indptr[:-1], matrix.indptr[1:], strict=True)
-        return [_digest(columns[a:b].tobytes() + matrix.data[a:b].tobytes()) for a, b in bounds]
-    if _is_mixed(X):
-        return _frame_keys(X)
-    keys: list[bytes] = []
-    places = getattr(X, "iloc", X)
-    for start in range(0, len(X), _CHUNK):
-        keys.extend(_array_keys(np.asarray(places[start : start + _CHUNK])))
-    return keys
+    if not scipy.sparse.issparse(X) and not hasattr(X, "iloc"):
+        X = np.asarray(X)
+    places = X.tocsr() if scipy.sparse.issparse(X) else getattr(X, "iloc", X)
+    n_rows, *shape = np.shape(X)
+    step = max(_CHUNK // max(math.prod(shape), 1), 1)
+    return [key for start in range(0, n_rows, step) for key in _keys(places[start : start + step])]
 
 
-def _array_keys(values: NDArray[Any]) -> list[bytes]:
-    if values.dtype.kind in "OUS":
-        return [_digest(repr(row).encode()) for row in values.tolist()]
-    values = np.ascontiguousarray(values.reshape(len(values), -1) + np.zeros(1, dtype=values.dtype))  # -0.0 becomes 0.0
-    return [_digest(row) for row in values]
+def _keys(rows: Any) -> list[bytes]:
+    if scipy.sparse.issparse(rows):
+        return _sparse_keys(rows)
+    numbers = _numbers(rows)
+    if numbers is not None:
+        return [_digest(row) for row in numbers]
+    columns = [_cells(column) for column in _columns(rows)]
+    plain = np.all([column.is_number for column in columns], axis=0)
+    numbers = np.stack([column.numbers for column in columns], axis=1)
+    contents = np.concatenate([column.content for column in columns], axis=1)
+    # A row of numbers has one key, whatever stands in the rows around it.
+    return [
+        _digest(number if is_plain else content, b"" if is_plain else b"cells")
+        for is_plain, number, content in zip(plain.tolist(), numbers, contents, strict=True)
+    ]
 
 
-def _is_mixed(X: Any) -> bool:
-    """Whether this is a pandas frame whose columns are not all plain numbers."""
-    if not type(X).__module__.startswith("pandas") or getattr(X, "ndim", 1) != 2:
-        return False
-    return not all(isinstance(dtype, np.dtype) and dtype.kind in "biuf" for dtype in X.dtypes)
+def _sparse_keys(rows: Any) -> list[bytes]:
+    matrix = scipy.sparse.csr_array(rows, dtype=float, copy=True)
+    matrix.sum_duplicates()
+    matrix.eliminate_zeros()
+    matrix.data[np.isnan(matrix.data)] = np.nan
+    columns = matrix.indices.astype(np.int64)
+    bounds = zip(matrix.indptr[:-1], matrix.indptr[1:], strict=True)
+    return [_digest(columns[a:b].tobytes() + matrix.data[a:b].tobytes(), b"sparse") for a, b in bounds]
 
 
-def _frame_keys(X: Any) -> list[bytes]:
-    """Keys of rows that would be too large as objects: a column at a time, and some rows at a time."""
-    columns = [_stored(X.iloc[:, place]) for place in range(X.shape[1])]
-    keys: list[bytes] = []
-    for start in range(0, len(X), _CHUNK):
-        rows = slice(start, start + _CHUNK)
-        parts = [values[rows] if table is None else table[values[rows]] for values, table in columns]
-        block = np.concatenate([part.view(np.uint8).reshape(len(part), -1) for part in parts], axis=1)
-        keys.extend(map(_digest, block))
-    return keys
+def _numbers(rows: Any) -> NDArray[np.float64] | None:
+    """Rows as a table of floats; None if not all of them are numbers that floats can hold."""
+    if hasattr(rows, "iloc"):
+        dtypes = list(rows.dtypes) if rows.ndim == 2 else [rows.dtype]
+        if not all(_is_numeric(dtype) for dtype in dtypes):
+            return None
+        values = rows.to_numpy(dtype=float, na_value=np.nan).reshape(len(rows), -1)
+        whole = values[:, [dtype.kind in "iu" for dtype in dtypes]]
+    else:
+        if not _is_numeric(rows.dtype):
+            return None
+        values = rows.reshape(len(rows), -1).astype(float)
+        whole = values if rows.dtype.kind in "iu" else values[:, :0]
+    return None if np.any(np.abs(whole) >= _EXACT) else _canonical(values)
 
 
-def _stored(column: Any) -> tuple[NDArray[Any], NDArray[Any] | None]:
-    """The values of a column; or codes, and of each code a digest of its value."""
+def _is_numeric(dtype: Any) -> bool:
+    return getattr(dtype, "kind", "O") in "biuf" and getattr(dtype, "itemsize", 8) <= 8
+
+
+def _canonical(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Floats with one zero and one missing value."""
+    return np.ascontiguousarray(np.where(np.isnan(values), np.nan, values + 0.0))
+
+
+def _columns(rows: Any) -> list[Any]:
+    if hasattr(rows, "iloc"):
+        return [rows.iloc[:, place] for place in range(rows.shape[1])] if rows.ndim == 2 else [rows]
+    return list(rows.reshape(len(rows), -1).T)
+
+
+@dataclass(frozen=True)
+class _Cells:
+    """The values of a column: which are numbers, these, and 16 bytes for each value."""
+
+    is_number: NDArray[np.bool_]
+    numbers: NDArray[np.float64]
+    content: NDArray[np.uint8]
+
+    @classmethod
+    def of(cls, numbers: NDArray[np.float64]) -> "_Cells":
+        """Those of a column of numbers."""
+        content = np.empty((len(numbers), 16), dtype=np.uint8)
+        content[:, :8] = _canonical(numbers).view(np.uint8).reshape(-1, 8)
+        content[:, 8:] = np.frombuffer(_NUMBER, np.uint8)
+        return cls(np.ones(len(numbers), dtype=bool), _canonical(numbers), content)
+
+    def at(self, places: NDArray[np.intp]) -> "_Cells":
+        return _Cells(self.is_number[places], self.numbers[places], self.content[places])
+
+
+def _cells(column: Any) -> _Cells:
+    """The cells of a column, whatever holds it."""
     import pandas as pd
 
-    kind = column.dtype.kind if isinstance(column.dtype, np.dtype) else "O"
-    if kind == "f":
-        values = column.to_numpy(dtype=float)
-        return np.where(np.isnan(values), np.nan, values + 0.0), None
-    if kind in "biu":
-        return np.ascontiguousarray(column.to_numpy()), None
-    if pd.api.types.is_datetime64_any_dtype(column.dtype):
-        return _moments(column if kind == "M" else column.dt.tz_convert("UTC").dt.tz_localize(None)), None
+    if isinstance(column, list | tuple):  # an array would make text of numbers that stand beside text
+        held = np.empty(len(column), dtype=object)
+        held[:] = column
+        column = held
+    numbers = _numbers(column)
+    if numbers is not None:
+        return _Cells.of(numbers[:, 0])
+    column = pd.Series(column)
+    if isinstance(column.dtype, pd.DatetimeTZDtype):
+        column = column.dt.tz_convert("UTC").dt.tz_localize(None)
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind == "M":
+        return _moments(column.to_numpy())
     if isinstance(column.dtype, pd.CategoricalDtype):
         codes, kept = column.cat.codes.to_numpy(), column.cat.categories
     else:
@@ -112,17 +189,54 @@ def _stored(column: Any) -> tuple[NDArray[Any], NDArray[Any] | None]:
             codes, kept = pd.factorize(column)
         except TypeError:  # lists and other values that cannot be compared
             codes, kept = pd.factorize(column.map(repr))
-    digests = [_digest(repr(value).encode()) for value in kept.tolist()]
+    found = [_cell(value) for value in kept.tolist()]
+    is_number = np.array([*(isinstance(each, float) for each in found), True])
+    table = _Cells.of(np.array([*(each if isinstance(each, float) else 0.0 for each in found), np.nan]))
+    texts = b"".join(each for each in found if isinstance(each, bytes))
+    table.content[~is_number] = np.frombuffer(texts, np.uint8).reshape(-1, 16)
     # The code -1 of a missing value finds the last place.
-    return codes, np.array([*digests, bytes(16)], dtype="V16")
+    return _Cells(is_number, np.where(is_number, table.numbers, 0.0), table.content).at(codes)
 
 
-def _moments(column: Any) -> NDArray[np.int64]:
+def _moments(values: NDArray[Any]) -> _Cells:
     """Days since 1970 and nanoseconds of the day: pandas keeps moments in other units from version to version."""
-    values = column.to_numpy()
+    missing = np.isnat(values)
     days = values.astype("datetime64[D]")
-    return np.stack([days.view(np.int64), (values - days).astype("timedelta64[ns]").view(np.int64)], axis=1)
+    moments = np.stack([days.view(np.int64), (values - days).astype("timedelta64[ns]").view(np.int64)], axis=1)
+    found = _Cells.of(np.full(len(values), np.nan))
+    found.content[~missing] = moments.view(np.uint8).reshape(-1, 16)[~missing]
+    return _Cells(missing, found.numbers, found.content)
 
 
-def _digest(row: Any) -> bytes:
-    return hashlib.blake2b(row, digest_size=16).digest()
+def _cell(value: Any) -> float | bytes:
+    """A number that is a float; or 16 bytes that stand for another value."""
+    if isinstance(value, str):
+        return _digest(value.encode("utf-8", "surrogatepass"), b"text")
+    if isinstance(value, np.datetime64):
+        import pandas as pd
+
+        value = pd.Timestamp(value)
+    if isinstance(value, date):  # datetimes and timestamps are dates too
+        return _moment(value)
+    if isinstance(value, SupportsFloat) and isinstance(value, Number | np.generic):
+        try:
+            number = float(value)
+            if number == value or number != number:
+                return number
+        except (ArithmeticError, TypeError, ValueError):
+            pass
+    exact = f"{value:x}" if isinstance(value, int) else repr(value)  # long integers have no decimal text
+    return _digest(exact.encode("utf-8", "surrogatepass"), type(value).__name__.encode()[:16])
+
+
+def _moment(value: date) -> bytes:
+    if not isinstance(value, datetime):
+        return np.array([value.toordinal() - _EPOCH, 0], dtype=np.int64).tobytes()
+    moment = value if value.tzinfo is None else value.astimezone(UTC)
+    seconds = (moment.hour * 60 + moment.minute) * 60 + moment.second
+    nanoseconds = (seconds * 10**6 + moment.microsecond) * 1000 + getattr(moment, "nanosecond", 0)
+    return np.array([moment.toordinal() - _EPOCH, nanoseconds], dtype=np.int64).tobytes()
+
+
+def _digest(content: Any, kind: bytes = b"") -> bytes:
+    return hashlib.blake2b(content, digest_size=16, person=kind).digest()
