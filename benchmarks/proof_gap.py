@@ -133,6 +133,7 @@ def random_certificate(rng: np.random.Generator) -> Certificate:
         groups="",
         order="",
         division="shuffled",
+        bets="in order",
         candidates=(),
         provenance=Provenance(),
     )

@@ -9,6 +9,7 @@ from sklearn.ensemble import RandomForestClassifier
 from thorough import placed
 
 from certivote import CertifiedVoteClassifier
+from certivote.maths.streams import stream
 from certivote.pipeline._split import split_rows
 from certivote.voters import Forest, Stumps
 
@@ -73,12 +74,19 @@ def iris_fit(method="smv-exact", seed=0, **parameters):
     return CertifiedVoteClassifier(method, **parameters).fit(*load_iris(return_X_y=True))
 
 
-def row_order(n_rows, seed):
-    """The order of the rows that a fit with this seed divides: the split is the first stream of the seed."""
-    return np.random.default_rng(np.random.SeedSequence((seed,)).spawn(7)[0]).permutation(n_rows)
+def random_numbers(certificate, purpose, *which):
+    """The stream for a purpose: of the recorded seed and the digest of the data."""
+    made = certificate.provenance
+    return stream(purpose, *which, seed=made.entropy, digest=made.data_digest)
 
 
-def certified_rows(clf, n_rows):
-    """The rows that the deployed vote was certified on."""
+def row_order(certificate):
+    """The order of the rows that the fit has divided."""
+    return random_numbers(certificate, "split").permutation(certificate.provenance.n_rows)
+
+
+def certified_rows(clf):
+    """The rows that the deployed vote was certified on, by the rule."""
     share = 0.5 if clf.train_share == "auto" else clf.train_share
-    return split_rows(row_order(n_rows, clf.random_state), clf.split, share)[clf.certificate_.deployed].certify
+    parts = split_rows(row_order(clf.certificate_), clf.split, share)
+    return np.sort(parts[clf.certificate_.deployed].certify)

@@ -17,6 +17,7 @@ from certivote.pipeline import (
     DecisiveVoters,
     Outcome,
     Plan,
+    Seed,
     check_labelled,
     check_rows,
     make_plan,
@@ -233,8 +234,8 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, BaseE
         """
         check_is_fitted(self)
         require_repeatable(self.certificate_, groups, order)
-        again = type(self)(**self.get_params(deep=False))
-        plan = replace(again._plan(), random_state=self.certificate_.provenance.entropy)
+        again, made = type(self)(**self.get_params(deep=False)), self.certificate_.provenance
+        plan = replace(again._plan(), random_state=Seed(made.entropy, made.fresh))
         return again._deploy(plan, run(plan, X, y, groups=groups, order=order, table=table, owner=again))
 
     def _plan(self) -> Plan:

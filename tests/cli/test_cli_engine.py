@@ -17,7 +17,7 @@ from certivote.dask import _files as files_on_cluster
 from certivote.io import _pieces as dividing
 
 N = 2400
-FIT = ["--target", "outcome", "--drop", "label", "--voters", "forest", "--engine", "dask"]
+FIT = ["--target", "outcome", "--drop", "label", "--voters", "forest", "--engine", "dask", "--seed", "0"]
 ANSWERS = ["--truth", "outcome", "--predicted", "label"]
 
 

@@ -23,7 +23,7 @@ from certivote import Monitor, load
 from certivote.cli import app
 from certivote.io import _table_files
 
-FIT = ["--target", "out", "--method", "holdout", "--voters", "stumps"]
+FIT = ["--target", "out", "--method", "holdout", "--voters", "stumps", "--seed", "0"]
 FROM = ["data.csv", "-"]
 FIXED = ["data.csv", "m.certivote", "c.json"]
 
@@ -427,7 +427,20 @@ def test_every_verb_reads_a_table_however_it_is_written(folder, way):
 
 
 def compared(data, *options, **settings):
-    line = ["compare", data, "--target", "out", "--method", "holdout", "--voters", "stumps", "--json", *options]
+    line = [
+        "compare",
+        data,
+        "--target",
+        "out",
+        "--method",
+        "holdout",
+        "--voters",
+        "stumps",
+        "--seed",
+        "0",
+        "--json",
+        *options,
+    ]
     return json.loads(run(*line, **settings).stdout)["methods"][0]["bound"]
 
 

@@ -24,7 +24,8 @@ from certivote.dask import DaskCertifiedVoteClassifier, _classifier
 from certivote.dask._blocks import ClusterBlocks
 from certivote.dask._boosters import train_booster
 from certivote.dask._partition import fingerprint
-from certivote.pipeline import ByNumber, _learn, make_plan, run
+from certivote.maths.streams import stream_key
+from certivote.pipeline import ROWS_BY_NUMBER, ByNumber, _learn, make_plan, run, trains
 from certivote.pipeline._block_risks import LocalBlocks, blocked_boosting, blocked_risk
 from certivote.promises import Abstention, Precision
 from certivote.theory.families import FAMILIES
@@ -238,10 +239,13 @@ def test_partitions_without_rows_or_with_one_class(client, frame):
 
 
 def test_a_class_that_no_training_row_has_is_warned_of(client, frame):
-    places = in_memory(frame[FEATURES], frame.outcome).deployed.rows.certify[:2]
-    rare = frame.assign(outcome=frame.outcome.where(~frame.index.isin(places), "odd"))
+    rare = frame.assign(outcome=frame.outcome.where(~frame.index.isin([7, 400]), "odd"))
+    with warnings.catch_warnings(action="ignore"):
+        digest = in_memory(rare[FEATURES], rare.outcome).certificate.provenance.data_digest
+    keys = (stream_key(ROWS_BY_NUMBER, seed=(seed,), digest=digest) >> 128 for seed in range(100))
+    seed = next(seed for seed, key in enumerate(keys) if not trains(key, 0, len(rare), 0.5)[[7, 400]].any())
     with pytest.warns(UserWarning, match="No training row has class 'odd'"):
-        clf = fit(client, divided(rare, [600]), method="dis-r")
+        clf = fit(client, divided(rare, [600]), method="dis-r", random_state=seed)
     (odd,) = [entry for entry in clf.certificate_.by_class if (entry.label, entry.kind) == ("odd", "error")]
     assert (odd.n, odd.errors) == (2, 2)
 
@@ -363,20 +367,20 @@ def test_a_worker_dies_while_weights_are_learned(client, frame, monkeypatch):
 
     def interrupted(self, *arguments):
         asked.append(1)
-        if len(asked) == 40:
+        if len(asked) == 20:
             victim = next(iter(client.has_what()))
             client.run(os._exit, 1, workers=[victim], on_error="ignore")
         return each(self, *arguments)
 
     monkeypatch.setattr(ClusterBlocks, "each", interrupted)
     assert fit(client, divided(frame, [600]), **options).certificate_ == wanted
-    assert len(asked) > 40
+    assert len(asked) > 20
     client.wait_for_workers(2)
 
 
-@pytest.mark.parametrize("number", [1, 3])
+@pytest.mark.parametrize("number", [1, 2, 4])
 def test_a_worker_dies(client, frame, fitted, tmp_path, number):
-    """In the pass that gathers training rows, and in the one that counts; its nanny starts another."""
+    """While the digest is taken, training rows are gathered, and errors counted; its nanny starts another."""
     ddf = on_read(tmp_path, frame, number, die)
     clf = fit(client, ddf)
     assert len(os.listdir(tmp_path)) > number + 1
@@ -384,19 +388,19 @@ def test_a_worker_dies(client, frame, fitted, tmp_path, number):
     client.wait_for_workers(2)
 
 
-@pytest.mark.parametrize("number", [1, 2, 3])
+@pytest.mark.parametrize("number", [1, 2, 3, 4])
 def test_lost_rows_are_noticed_in_every_pass(client, frame, tmp_path, number):
     with pytest.raises(RuntimeError, match="Partition 0 cannot be read, and nothing is certified on the others alone"):
         fit(client, on_read(tmp_path, frame, number, vanish))
 
 
-@pytest.mark.parametrize("number", [1, 2, 3])
+@pytest.mark.parametrize("number", [1, 2, 3, 4])
 def test_changed_rows_are_noticed_in_every_pass(client, frame, tmp_path, number):
     with pytest.raises(ValueError, match="Partition 0 had 400 rows when it was first read, and has 399 now"):
         fit(client, on_read(tmp_path, frame, number, lambda part: part.iloc[1:]))
 
 
-@pytest.mark.parametrize("number", [1, 3])
+@pytest.mark.parametrize("number", [1, 2, 4])
 @pytest.mark.parametrize(
     "change",
     [

@@ -44,8 +44,8 @@ def test_the_bound_is_that_of_clopper_and_pearson_on_the_new_rows(clf):
 def test_it_is_what_certify_makes_but_for_what_it_follows(clf):
     X, y = rows(300, 2)
     groups = np.arange(300) // 3
-    made = recertify(clf, X, y, delta=0.01, groups=groups, promises=[Subgroups([0])], together=True)
-    plain = certify(clf, X, y, delta=0.01, groups=groups, promises=[Subgroups([0])], together=True)
+    asked = {"delta": 0.01, "groups": groups, "promises": [Subgroups([0])], "together": True, "random_state": 0}
+    made, plain = recertify(clf, X, y, **asked), certify(clf, X, y, **asked)
     assert made != plain
     origin = dataclasses.replace(made.provenance, follows="", since=())
     assert dataclasses.replace(made, provenance=origin) == plain

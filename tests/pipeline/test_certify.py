@@ -282,7 +282,7 @@ def test_a_model_that_changes_the_rows_is_asked_afterwards():
 def test_the_rows_are_looked_at_once_for_all_models(monkeypatch):
     calls = []
     monkeypatch.setattr(_given, "unit_remarks", lambda *given: calls.append(given) or ())
-    certify(TREES, X[NEW], Y[NEW])
+    certify(TREES, X[NEW], Y[NEW], random_state=0)
     assert len(calls) == 1
 
 
@@ -290,7 +290,7 @@ def test_the_rows_are_looked_at_once_for_all_models(monkeypatch):
 
 
 def test_of_several_models_the_best_may_be_chosen():
-    certificate = certify(TREES, X[NEW], Y[NEW])
+    certificate = certify(TREES, X[NEW], Y[NEW], random_state=0)
     errors = [int((tree.predict(X[NEW]) != Y[NEW]).sum()) for tree in TREES]
     assert [candidate.errors for candidate in certificate.candidates] == errors
     for candidate in certificate.candidates:
@@ -307,7 +307,7 @@ def test_of_several_models_the_best_may_be_chosen():
 
 
 def test_the_chosen_one_answers():
-    certificate = certify(TREES, X[NEW], Y[NEW])
+    certificate = certify(TREES, X[NEW], Y[NEW], random_state=0)
     answers = [tree.predict(X[NEW]) for tree in TREES]
     assert (certificate.combine(answers) != Y[NEW]).sum() == certificate.deployed_part.errors
     assert [one.weight for one in certificate.candidates] == [float(one.chosen) for one in certificate.candidates]
@@ -331,7 +331,7 @@ def several(n=3000, share=0.2, seed=0):
 
 def test_the_vote_has_the_weights_that_are_recorded():
     """Where they were counted, the exponential of a logarithm may have been another in the last place."""
-    certificate = certify_predictions(*several())
+    certificate = certify_predictions(*several(), random_state=0)
     unit = 2.0**-52
     weights = (0.5 + unit, 0.25, 0.125, 0.0625, 0.0625 - unit)
     part = dataclasses.replace(certificate.parts[0], log_weights=tuple(np.log([0.5, 0.25, 0.125, 0.0625, 0.0625])))
@@ -345,7 +345,7 @@ def test_the_vote_has_the_weights_that_are_recorded():
 
 def test_a_vote_of_them_is_a_candidate():
     truth, answers = several()
-    certificate = certify_predictions(truth, answers)
+    certificate = certify_predictions(truth, answers, random_state=0)
     assert certificate.certified == "the drawn vote"
     assert certificate.bound < 0.75 * min(candidate.bound for candidate in certificate.candidates)
     assert not any(candidate.chosen for candidate in certificate.candidates)
@@ -367,7 +367,7 @@ def test_a_vote_of_them_is_a_candidate():
 def test_where_the_vote_gains_nothing_a_model_is_chosen():
     truth, answers = several()
     same = dict.fromkeys("abc", answers["model 0"])
-    certificate = certify_predictions(truth, pd.DataFrame(same))
+    certificate = certify_predictions(truth, pd.DataFrame(same), random_state=0)
     assert certificate.certified == "the given model"
     assert [candidate.chosen for candidate in certificate.candidates] == [True, False, False]
 
@@ -378,12 +378,14 @@ def test_where_the_vote_gains_nothing_a_model_is_chosen():
 def test_groups_are_entities():
     truth, answers = several(600)
     groups = np.repeat(np.arange(60), 10)
-    certificate = certify_predictions(truth, answers["model 0"], groups=pd.Series(groups, name="patient"))
+    certificate = certify_predictions(
+        truth, answers["model 0"], groups=pd.Series(groups, name="patient"), random_state=0
+    )
     part = certificate.deployed_part
     assert (part.entities, part.n, certificate.groups) == (60, 600, "patient")
     assert part.risks[0] == pytest.approx((answers["model 0"] != truth).mean())
     assert certificate.bound > certify_predictions(truth, answers["model 0"]).bound
-    both = certify_predictions(truth, answers, groups=groups)
+    both = certify_predictions(truth, answers, groups=groups, random_state=0)
     assert all(len(candidate.losses) == 60 for candidate in both.candidates)
 
 
@@ -393,7 +395,7 @@ def test_the_number_of_rows_of_an_entity_does_not_weigh():
     truth[:50] = 0
     answers = np.where(np.arange(1099) < 99, truth, 1 - truth)
     groups = np.where(np.arange(1099) < 99, np.arange(1099), 99)
-    certificate = certify_predictions(truth, answers, groups=groups)
+    certificate = certify_predictions(truth, answers, groups=groups, random_state=0)
     assert certificate.deployed_part.risks[0] == 0.01
     assert certificate.bound < 0.1
     assert certify_predictions(truth, answers).bound > 0.9

@@ -288,7 +288,7 @@ def test_the_command_passes_its_options_on(data):
     options = [text for name, value in parameters.items() for text in (f"--{name}", value)]
     result = run(data, "--target", "y", "--method", "dis-r", "--seed", 7, *options)
     assert result.exit_code == 0, result.output
-    expected = compare(X[:, :3], y, ["dis-r"], random_state=7, **parameters)
+    expected = compare(X[:, :3], np.array([f"class {k}" for k in y]), ["dis-r"], random_state=7, **parameters)
     assert percent_up(expected.loc["dis-r", "bound"]) in result.output
     assert f"{expected.loc['dis-r', 'penalty']:.2f}" in result.output
 

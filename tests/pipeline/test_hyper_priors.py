@@ -21,6 +21,7 @@ from certivote.pipeline._hyper_priors import (
 from certivote.pipeline._learn import Problem, expected_bound
 from certivote.pipeline._promises import Sight
 from certivote.pipeline._provenance import Table
+from certivote.pipeline._seeds import Seed, Streams
 from certivote.pipeline._units import Units
 from certivote.voters import Stumps
 from certivote.votes import build_votes
@@ -103,15 +104,16 @@ def plan(method, **options):
     return replace(resolved, price_list=PriceList.mixture())
 
 
-class Streams(Prepared):
-    """What is prepared, with given streams for training and for the draw."""
+class Draws(Streams):
+    """Only the draw depends on the seed."""
 
-    def learning_streams(self):
-        return [(np.random.default_rng(1), np.random.default_rng(*self.entropy))]
+    def of(self, purpose, *which):
+        return super().of(purpose, *which) if purpose == "draw" else np.random.default_rng(1)
 
 
 def certified(method, part, draw_seed=0, **options):
-    prepared = Streams(np.array([0, 1]), (part,), (), "single", "", (), (draw_seed,), Table("", (), 1, (1, 1)), Units())
+    draws = Draws(Seed((draw_seed,), fresh=False), "data:" + 64 * "0")
+    prepared = Prepared(np.array([0, 1]), (part,), (), "single", "", (), draws, Table("", (), 1, (1, 1)), Units())
     return certify_votes(plan(method, **options), prepared).certificate.parts[0]
 
 

@@ -6,13 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from ballots import codes_of
-from fits import row_order
 from scipy import stats
 from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomForestClassifier
 from thorough import grid
 
 from certivote import CertifiedVoteClassifier, compare
+from certivote.maths.streams import stream
 from certivote.pipeline import _look, _prepare, make_plan, prepare
 from certivote.pipeline._look import _FOLDS, _SHARES, Look, _expected_limit, _power_law, look_at_first, n_first
 from certivote.promises import Precision
@@ -89,6 +89,11 @@ def test_the_pilot_is_called_with_rows_of_its_own_only(monkeypatch):
 # What is fixed before the certification rows are seen
 
 
+def row_order(n, digest):
+    """The order that is divided."""
+    return stream("split", seed=(SEED,), digest=digest).permutation(n)
+
+
 def prepared(X, y, split="single", share=None, voters=GROVE, prior="informed"):
     plan = make_plan("dis-b", voters, split, prior=prior, random_state=SEED)
     return prepare(replace(plan, train_share=share), X, y)
@@ -102,9 +107,9 @@ def facts(part):
 
 
 @pytest.mark.parametrize("made", [learnable, noise])
-def test_the_certification_rows_reach_neither_share_nor_voters_nor_prior(made):
+def test_the_certification_rows_reach_neither_share_nor_voters_nor_prior(made, one_digest):
     X, y = made()
-    order = row_order(N, SEED)
+    order = row_order(N, one_digest)
     ready = prepared(X, y)
     (part,) = ready.parts
     training = len(part.rows.train)
@@ -133,10 +138,10 @@ def folds_of(monkeypatch, k):
 
 
 @pytest.mark.parametrize("k", _FOLDS)
-def test_no_vote_of_a_fold_has_seen_it_and_the_first_rows_train_all(k, monkeypatch):
+def test_no_vote_of_a_fold_has_seen_it_and_the_first_rows_train_all(k, monkeypatch, one_digest):
     folds_of(monkeypatch, k)
     X, y = learnable()
-    order = row_order(N, SEED)
+    order = row_order(N, one_digest)
     ready = prepared(X, y, "auto")
     assert (ready.split, len(ready.parts)) == (k, k)
     assert ready.choices[0].startswith(f"{k} votes, each certified on a fold of its own: on the first 40 rows, which ")
@@ -150,9 +155,9 @@ def test_no_vote_of_a_fold_has_seen_it_and_the_first_rows_train_all(k, monkeypat
 
 
 @pytest.mark.parametrize("made", [learnable, noise])
-def test_the_number_of_folds_is_the_same_whatever_the_other_rows_are(made):
+def test_the_number_of_folds_is_the_same_whatever_the_other_rows_are(made, one_digest):
     X, y = made(600)
-    order = row_order(600, SEED)
+    order = row_order(600, one_digest)
     ready = prepared(X, y, "auto")
     for seed in range(2):
         again = prepared(*garbage(X, y, order[60:], seed), "auto")
@@ -162,7 +167,7 @@ def test_the_number_of_folds_is_the_same_whatever_the_other_rows_are(made):
         ]
 
 
-def test_the_same_with_everything_left_at_auto(monkeypatch):
+def test_the_same_with_everything_left_at_auto(monkeypatch, one_digest):
     folds_of(monkeypatch, 2)
     X, y = learnable(200)
 

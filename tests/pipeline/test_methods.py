@@ -156,7 +156,7 @@ def test_predict_and_predict_proba_of_the_random_vote_agree(method):
 def test_errors_of_the_random_vote_are_as_frequent_as_recorded(method, setting):
     clf = fitted(method, setting)
     X, y = cancer()
-    rows = certified_rows(clf, len(y))
+    rows = certified_rows(clf)
     copies = 100
     errors = np.mean(clf.predict(np.tile(X[rows], (copies, 1))) != np.tile(y[rows], copies))
     risk = clf.certificate_.parts[clf.certificate_.deployed].risks[0]
@@ -181,7 +181,7 @@ def test_expected_plurality_error_of_three_classes_is_bounded_by_simulation(meth
 def test_the_simulated_risk_is_just_above_a_plain_estimate(method, seed):
     clf = iris_fit(method, seed)
     X, y = load_iris(return_X_y=True)
-    rows = certified_rows(clf, len(y))
+    rows = certified_rows(clf)
     part = clf.certificate_.parts[0]
     answers = codes_of(clf.voters_.votes(X[rows]))
     drawn = np.random.default_rng(seed).dirichlet(part.alpha, size=4000)
@@ -213,7 +213,7 @@ def test_deployed_weights_are_fixed_point_and_err_as_recorded(method, setting):
     assert np.all(units >= 0)
     assert sum(int(unit) for unit in units) == 2**52
     X, y = cancer()
-    rows = certified_rows(clf, len(y))
+    rows = certified_rows(clf)
     part = clf.certificate_.parts[clf.certificate_.deployed]
     assert part.errors == np.count_nonzero(clf.predict(X[rows]) != y[rows])
     if method in MEAN:
@@ -225,7 +225,7 @@ def test_deployed_weights_are_fixed_point_and_err_as_recorded(method, setting):
 def test_recorded_errors_of_three_classes_are_those_of_predict(method):
     clf = iris_fit(method, seed=2)
     X, y = load_iris(return_X_y=True)
-    rows = certified_rows(clf, len(y))
+    rows = certified_rows(clf)
     assert clf.certificate_.parts[0].errors == np.count_nonzero(clf.predict(X[rows]) != y[rows]) > 0
 
 

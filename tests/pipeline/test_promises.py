@@ -5,12 +5,13 @@ import dataclasses
 import numpy as np
 import pandas as pd
 import pytest
+from fits import random_numbers, row_order
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.ensemble import RandomForestClassifier
 
 from certivote import CertifiedVoteClassifier, certify, certify_predictions, compare
-from certivote.pipeline import make_plan
+from certivote.pipeline import _prepare, make_plan
 from certivote.promises import ByClass, Precision, Promise
 
 X, y = load_breast_cancer(return_X_y=True, as_frame=True)
@@ -23,6 +24,7 @@ class Looking(Promise):
 
     name = "looking"
     needs = "scores"
+    bets = True
 
     def __init__(self, at="votes"):
         self.at = at
@@ -108,13 +110,26 @@ def test_training_rows_guide_where_there_are_some():
     (ledger,) = SEEN
     record = clf.certificate_.promises[1]
     assert (record.set_aside, record.guide_rows, record.statements[0].n) == (0, 75, 75)
-    assert ledger.guide.labels.tolist() == IRIS[1][clf.part_.train].tolist()
+    trained = row_order(clf.certificate_)[:75]
+    assert sorted(trained) == clf.part_.train.tolist()
+    assert ledger.guide.labels.tolist() == IRIS[1][trained].tolist()
     out_of_bag = np.mean(ledger.guide.wrong)
     assert 0.0 < out_of_bag < 0.3
     masses = clf.predict_proba(IRIS[0][clf.part_.certify])
     assert (ledger.rows.masses == masses).all()
     top = np.sort(masses, axis=1)
     assert (ledger.rows.scores == top[:, -1] - top[:, -2]).all()
+
+
+def test_all_promises_are_guided_by_the_same_training_rows(monkeypatch):
+    class Again(Looking):
+        name = "looking again"
+
+    monkeypatch.setattr(_prepare, "GUIDE_ROWS", 20)
+    forest(promises=[Looking(), Again()]).fit(X, y)
+    first, second = SEEN
+    assert len(first.guide.labels) == 20
+    assert first.guide.columns("mean radius") == second.guide.columns("mean radius")
 
 
 def test_columns_of_training_rows_without_votes():
@@ -134,7 +149,7 @@ def test_rows_are_set_aside_where_there_are_no_training_rows():
     assert (looking.set_aside, looking.guide_rows, looking.statements[0].n) == (73, 73, 296)
     assert (precision.set_aside, sum(entry.n for entry in precision.statements)) == (0, 369)
     (ledger,) = SEEN
-    order = np.random.default_rng(np.random.SeedSequence(0).spawn(7)[6]).permutation(369)
+    order = random_numbers(certificate, "promises").permutation(369)
     aside = np.sort(order[:73])
     assert np.setdiff1d(np.arange(369), ledger.kept).tolist() == aside.tolist()
     assert (ledger.kept[ledger.rows.order] == order[73:]).all()
@@ -272,6 +287,5 @@ def test_a_column_is_the_one_of_that_name_whatever_names_are():
     assert ledger.rows.columns("1") != ledger.rows.columns("0")
     twice = pd.DataFrame(np.zeros((40, 2)), columns=["a", "a"])
     true = ["p", "q"] * 20
-    certify_predictions(true, true, table=twice, scores=np.arange(40), promises=[Looking()])
-    with pytest.raises(ValueError, match="X has 2 columns named 'a': rename them"):
-        SEEN[-1].rows.columns("a")
+    with pytest.raises(ValueError, match="table has 2 columns of the name 'a'"):
+        certify_predictions(true, true, table=twice, scores=np.arange(40), promises=[Looking()])

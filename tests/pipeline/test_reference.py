@@ -10,12 +10,10 @@ from sklearn.ensemble import RandomForestClassifier
 from certivote import CertifiedVoteClassifier
 from certivote.pipeline import ColumnShares, on_grid, table_columns
 from certivote.pipeline._reference import MOST_ROWS, reference_rows
-from certivote.pipeline._seeds import Seeds
 from certivote.theory.entities import Entities
 from certivote.voters import Forest, Stumps
 
 FEW = Forest(RandomForestClassifier(n_estimators=5))
-SEED = np.random.SeedSequence(3)
 
 
 @pytest.mark.parametrize("split", ["single", "cross"])
@@ -39,17 +37,9 @@ def test_the_random_vote_leaves_the_masses_of_its_mean_weights():
     assert np.array_equal(clf.reference_.masses, np.sort(on_grid(own)))
 
 
-def test_an_eighth_seed_leaves_the_others_as_they_were():
-    earlier, own = np.random.SeedSequence((5, 7)).spawn(7), Seeds((5, 7))
-    names = ["split", "voters", "learning", "prediction", "pilot", "looks", "promises"]
-    for seed, name in zip(earlier, names, strict=True):
-        assert np.array_equal(seed.generate_state(4), getattr(own, name).generate_state(4))
-    assert own.reference.spawn_key == (7,)
-
-
 def test_there_are_at_most_so_many_rows_at_random():
     certify = np.arange(5, 3 * MOST_ROWS)
-    found = reference_rows(np.zeros((3 * MOST_ROWS, 1)), (), certify, None, SEED)
+    found = reference_rows(np.zeros((3 * MOST_ROWS, 1)), (), certify, None, np.random.default_rng(3))
     assert len(np.unique(found.places)) == MOST_ROWS
     assert abs(found.places.mean() / len(certify) - 0.5) < 0.02
     assert found.columns[0].seen.sum() == 2000
@@ -58,7 +48,7 @@ def test_there_are_at_most_so_many_rows_at_random():
 def test_of_rows_that_belong_together_one_is_kept():
     codes = np.random.default_rng(0).integers(0, 40, size=400)
     entities = Entities(np.unique(codes, return_inverse=True)[1])
-    found = reference_rows(np.zeros((400, 1)), (), np.arange(400), entities, SEED)
+    found = reference_rows(np.zeros((400, 1)), (), np.arange(400), entities, np.random.default_rng(3))
     assert sorted(entities.codes[found.places]) == list(range(entities.count))
     firsts = np.unique(entities.codes, return_index=True)[1]
     assert not np.array_equal(np.sort(found.places), np.sort(firsts))  # any row, not the first

@@ -1,14 +1,14 @@
 """Entities and times: what is refused, how rows are divided, the order of bets, the test of drift."""
 
-import hashlib
-
 import numpy as np
 import pandas as pd
 import pytest
+from fits import random_numbers
 from scipy import stats
 from sklearn.preprocessing import StandardScaler
 
 from certivote import CertifiedVoteClassifier, compare
+from certivote.pipeline._seeds import Seed, Streams
 from certivote.pipeline._units import drift_of, make_units
 from certivote.voters import Preprocessed, Stumps, VoterSet
 
@@ -19,12 +19,19 @@ Y = (X[:, 0] + 0.5 * RNG.normal(size=N) > 0).astype(int)
 GROUPS = np.array([f"p{k}" for k in RNG.integers(0, 60, N)])
 
 
-def test_entities_are_numbered_by_the_digest_of_their_names():
-    units = make_units(N, GROUPS, None)
-    names = sorted(set(GROUPS), key=lambda name: hashlib.sha256(name.encode()).hexdigest())
+def test_entities_are_numbered_as_they_come_and_then_at_random():
+    units, names = make_units(N, GROUPS, None), list(dict.fromkeys(GROUPS))
     assert [names[code] for code in units.entities] == GROUPS.tolist()
-    shuffled = np.random.default_rng(1).permutation(N)
-    assert make_units(N, GROUPS[shuffled], None).entities.tolist() == units.entities[shuffled].tolist()
+    streams = Streams(Seed((0,), fresh=False), "data:" + 64 * "0")
+    numbers = streams.of("bets").permutation(len(names))
+    assert units.shuffled(streams).entities.tolist() == numbers[units.entities].tolist()
+
+
+def in_order_of_bets(certificate, some):
+    """These entities, once each."""
+    names = list(dict.fromkeys(GROUPS))
+    numbers = random_numbers(certificate, "bets").permutation(len(names))
+    return [names[place] for place in np.argsort(numbers) if names[place] in set(some)]
 
 
 def test_names_are_the_same_however_they_are_written():
@@ -81,22 +88,27 @@ def test_entities_are_divided_never_rows(split):
         assert (record.entities, record.n) == (len(set(GROUPS[rows.certify])), len(rows.certify))
         wrong = clf.predict(X[rows.certify]) != Y[rows.certify]
         if rows is clf.part_:
-            names = sorted(set(GROUPS[rows.certify]), key=lambda name: hashlib.sha256(name.encode()).hexdigest())
+            names = in_order_of_bets(clf.certificate_, GROUPS[rows.certify])
             assert record.losses == tuple(np.mean(wrong[GROUPS[rows.certify] == name]) for name in names)
             assert record.errors == wrong.sum()
 
 
-def test_a_certificate_with_groups_does_not_depend_on_a_seed_where_nothing_is_drawn():
-    """The order of the bets is nobody's to choose."""
-    known = [(-5.0, 5.0)] * 4
+def test_bets_are_on_the_same_losses_in_an_order_that_seed_and_data_decide():
+    renamed = np.array([f"another {name}" for name in GROUPS])
+    rows = np.random.default_rng(5).permutation(N)
     made = [
-        CertifiedVoteClassifier("holdout", Stumps(3, ranges=known), "none", random_state=seed).fit(
-            X[p], Y[p], groups=GROUPS[p]
+        CertifiedVoteClassifier("holdout", Stumps(3, ranges=[(-5.0, 5.0)] * 4), "none", random_state=seed)
+        .fit(X[p], Y[p], groups=groups[p])
+        .certificate_.deployed_part.losses
+        for seed, groups, p in (
+            (0, GROUPS, np.arange(N)),
+            (1, GROUPS, np.arange(N)),
+            (0, renamed, np.arange(N)),
+            (0, GROUPS, rows),
         )
-        for seed, p in ((0, np.arange(N)), (1, np.random.default_rng(5).permutation(N)))
     ]
-    assert made[0].certificate_.bound == made[1].certificate_.bound
-    assert made[0].certificate_.deployed_part.losses == made[1].certificate_.deployed_part.losses
+    assert len(set(map(tuple, map(sorted, made)))) == 1
+    assert len(set(made)) == 4
 
 
 def test_bounds_by_class_are_about_entities_that_have_the_class():
@@ -105,7 +117,7 @@ def test_bounds_by_class_are_about_entities_that_have_the_class():
     wrong, names = clf.predict(X[rows]) != Y[rows], GROUPS[rows]
     for entry in clf.certificate_.by_class:
         own = Y[rows] == int(entry.label)
-        having = sorted(set(names[own]), key=lambda name: hashlib.sha256(name.encode()).hexdigest())
+        having = in_order_of_bets(clf.certificate_, names[own])
         assert (entry.n, entry.entities, entry.errors) == (own.sum(), len(having), wrong[own].sum())
         assert entry.losses == tuple(np.mean(wrong[own & (names == name)]) for name in having)
         assert np.mean(entry.losses) < entry.bound
@@ -121,7 +133,7 @@ def test_false_alarms_by_entity():
     for entry in alarms:
         others = y[rows] != int(entry.label)
         false = answers == int(entry.label)
-        having = sorted(set(names[others]), key=lambda name: hashlib.sha256(name.encode()).hexdigest())
+        having = in_order_of_bets(clf.certificate_, names[others])
         assert entry.losses == tuple(np.mean(false[others & (names == name)]) for name in having)
         assert entry.errors == false[others].sum()
 

@@ -7,6 +7,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from certivote import CertifiedVoteClassifier
+from certivote.maths.streams import stream
 from certivote.pipeline import _weigh
 from certivote.pipeline._weigh import informed_weights, unseen_weights
 from certivote.voters import OutOfSampleVotes
@@ -173,7 +174,7 @@ def test_an_informed_prior_knows_the_good_voters_by_labels_that_are_no_codes():
     assert beta[1] / beta.sum() > 0.5
 
 
-def test_the_informed_prior_is_that_of_the_training_rows():
+def test_the_informed_prior_is_that_of_the_training_rows(one_digest):
     source = rng()
     X = source.normal(size=(120, 3))
     y = (X[:, 0] + source.normal(size=120) > 0).astype(int)
@@ -183,7 +184,7 @@ def test_the_informed_prior_is_that_of_the_training_rows():
         clf = CertifiedVoteClassifier("dis-r", voters, prior="informed", train_share=0.5, random_state=7).fit(X, y)
         return clf.certificate_.parts[0].beta
 
-    order = np.random.default_rng(np.random.SeedSequence((7,)).spawn(5)[0]).permutation(120)
+    order = stream("split", seed=(7,), digest=one_digest).permutation(120)
     spoiled_X, spoiled_y = X.copy(), y.copy()
     spoiled_X[order[60:]] = source.normal(size=(60, 3))
     spoiled_y[order[60:]] = source.integers(2, size=60)

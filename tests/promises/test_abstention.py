@@ -7,13 +7,14 @@ from functools import cache
 
 import numpy as np
 import pytest
-from fits import cancer, forest
+from fits import cancer, forest, random_numbers
 from scipy.stats import binom
 from sure_models import Says, account, clopper_pearson, two
 
 from certivote import Certificate, CertifiedVoteClassifier, certify, certify_predictions
 from certivote.certificate import number_up
-from certivote.maths.betting import betting_upper
+from certivote.maths.betting import betting_upper, order_free_upper
+from certivote.maths.streams import stream
 from certivote.promises import Abstention, PromiseRows, margins
 from certivote.promises._sequence import until_failure
 
@@ -29,25 +30,36 @@ def cases(seed=0, n=N, most=0.3):
     return scores, y, np.where(rng.random(n) < most * (1.0 - scores), 1 - y, y)
 
 
-def promised(promise, scores, y, said, **parameters):
-    return certify_predictions(y, said, scores=scores, promises=[promise], **parameters).promises[1]
+def certified(promise, scores, y, said, random_state=0, **parameters):
+    return certify_predictions(y, said, scores=scores, promises=[promise], random_state=random_state, **parameters)
 
 
-def aside(n, seed=0):
-    """The rows, or entities, that only guide, and the others."""
-    rng = np.random.default_rng(np.random.SeedSequence(seed).spawn(7)[6])
-    units = rng.permutation(n)
+def promised(*given, **parameters):
+    return certified(*given, **parameters).promises[1]
+
+
+def aside(stream, n=N):
+    """The rows that only guide, and the others."""
+    units = stream.permutation(n)
     return np.sort(units[: int(0.2 * n)]), np.sort(units[int(0.2 * n) :])
 
 
+def aside_of(certificate):
+    return aside(random_numbers(certificate, "promises"))
+
+
 @cache
+def whole(max_error=0.1):
+    return certified(Abstention(max_error=max_error), *cases())
+
+
 def target(max_error=0.1):
-    return promised(Abstention(max_error=max_error), *cases())
+    return whole(max_error).promises[1]
 
 
 def test_the_sequence_is_what_counting_by_hand_gives():
     scores, y, said = cases()
-    record, (guide, kept) = target(), aside(N)
+    record, (guide, kept) = target(), aside_of(whole())
     assert (record.guide_rows, record.set_aside) == (len(guide), len(guide))
     sequence = record.fixed[0].numbers
     passed = []
@@ -97,9 +109,9 @@ def test_a_sequence_stops_at_the_first_failure_and_asks_for_no_more():
     assert until_failure([Test(0.2), Test(0.1)], 0.2) == ([Test(0.2), Test(0.1)], 1)
 
 
-def test_thresholds_do_not_depend_on_counted_rows():
+def test_thresholds_do_not_depend_on_counted_rows(one_digest):
     scores, y, said = cases()
-    guide, kept = aside(N)
+    guide, kept = aside(stream("promises", seed=(0,), digest=one_digest))
     others = scores.copy()
     others[kept] = np.random.default_rng(1).random(len(kept))
     wrong = y.copy()
@@ -113,7 +125,8 @@ def test_thresholds_do_not_depend_on_counted_rows():
     # They do depend on the others.
     sure = scores.copy()
     sure[guide] = np.sqrt(scores[guide])
-    assert promised(Abstention(max_error=0.1), sure, y, said).fixed != target().fixed
+    target = Abstention(max_error=0.1)
+    assert promised(target, sure, y, said).fixed != promised(target, scores, y, said).fixed
 
 
 def test_thresholds_descend_from_where_evidence_is_strong_to_answering_everything():
@@ -127,11 +140,12 @@ def test_thresholds_descend_from_where_evidence_is_strong_to_answering_everythin
     assert promised(Abstention(max_error=0.25), scores, y, said).thresholds == (-sys.float_info.max,)
 
 
-def test_no_rounding_error_of_a_score_decides():
+def test_no_rounding_error_of_a_score_decides(one_digest):
     # Scores of few equal voters: also half-way between two of them there may be others.
     _, y, said = cases()
     scores = np.round(cases()[0] * 100) / 100
-    scores[aside(N)[0]] = np.round(scores[aside(N)[0]] * 50) / 50
+    guide, _ = aside(stream("promises", seed=(0,), digest=one_digest))
+    scores[guide] = np.round(scores[guide] * 50) / 50
     sequence = np.array(promised(Abstention(curve=30), scores, y, said).fixed[0].numbers)
     assert len(sequence) > 20
     assert np.min(np.abs(sequence[:, None] - scores)) > 1e-9
@@ -159,7 +173,8 @@ def test_ties_have_one_threshold(scores):
 
 def test_a_curve_has_all_its_points_at_once():
     scores, y, said = cases()
-    record, kept = promised(Abstention(curve=5), scores, y, said), aside(N)[1]
+    certificate = certified(Abstention(curve=5), scores, y, said)
+    record, (_, kept) = certificate.promises[1], aside_of(certificate)
     sequence = record.fixed[0].numbers
     assert len(sequence) == 5
     assert (record.chosen, record.thresholds, record.value) == (None, (), None)
@@ -177,14 +192,16 @@ def test_a_curve_has_all_its_points_at_once():
     assert shares == pytest.approx([0.2, 0.4, 0.6, 0.8, 1.0], abs=0.06)
 
 
-def test_entities_count_by_their_own_shares():
+@pytest.mark.parametrize("random_state", [0, None])
+def test_entities_count_by_their_own_shares(random_state):
     scores, y, said = cases()
-    patients = np.arange(N) // 3
-    record = promised(Abstention(max_error=0.12), scores, y, said, groups=[f"p{i}" for i in patients])
+    patients, names = np.arange(N) // 3, [f"p{row // 3}" for row in range(N)]
+    promise = Abstention(max_error=0.15)
+    record = promised(promise, scores, y, said, groups=names, random_state=random_state)
     *tests, coverage = record.statements
     assert record.chosen is not None
     assert len(tests) <= 30
-    # Which entities are set aside goes by the digests of their names; the counted are those that have a loss.
+    # Which entities are set aside is random; the counted are those that have a loss.
     assert (coverage.entities, coverage.n) == (400, 1200)
     assert record.set_aside == 300
     everyone = np.array([np.mean(scores[patients == i] < record.thresholds[0]) for i in range(500)])
@@ -194,16 +211,20 @@ def test_entities_count_by_their_own_shares():
         assert entry.entities == len(entry.losses) <= len(np.unique(patients[answered]))
         assert set(np.round(entry.losses, 9)) <= set(np.round([0, 1 / 3, 1 / 2, 2 / 3, 1], 9))
         level = math.log(0.98 * DELTA)
-        assert entry.bound == pytest.approx(betting_upper(entry.losses, level, level), rel=1e-9)
+        # Who chose the seed knows the order: bets then need none.
+        limit = (
+            order_free_upper(entry.losses, level) if random_state == 0 else betting_upper(entry.losses, level, level)
+        )
+        assert entry.bound == pytest.approx(limit, rel=1e-9)
     assert "means over new entities" in Abstention.sentences(record)[0]
 
 
 def test_a_given_model_says_by_its_probabilities_how_sure_it_is():
     scores, y, said = cases()
     X = two(np.where(said == 1, 0.5 + scores / 2, 0.5 - scores / 2))
-    record = certify(Says([0, 1]), X, y, promises=[Abstention(max_error=0.1)]).promises[1]
+    certificate = certify(Says([0, 1]), X, y, promises=[Abstention(max_error=0.1)], random_state=0)
+    record, (_, kept) = certificate.promises[1], aside_of(certificate)
     assert record.fixed[0].numbers[-1] == 0.0
-    kept = aside(N)[1]
     assert record.statements[-1].errors == np.count_nonzero(margins(X)[kept] < record.thresholds[0])
 
 

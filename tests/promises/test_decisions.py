@@ -41,7 +41,7 @@ def curve():
     rng = np.random.default_rng(0)
     scores, y = rng.random(3000), rng.integers(0, 2, 3000)
     said = np.where(rng.random(3000) < 0.3 * (1 - scores), 1 - y, y)
-    return certify_predictions(y, said, scores=scores, promises=[Abstention(curve=10)])
+    return certify_predictions(y, said, scores=scores, promises=[Abstention(curve=10)], random_state=0)
 
 
 def test_on_the_certification_rows_decisions_are_what_was_counted(vote):
@@ -81,7 +81,7 @@ def test_nothing_is_answered_or_ruled_out_without_a_certificate(curve):
     y = ["yes", "no"] * 6
     model, X = Says(["no", "yes"]), two([0.9, 0.1] * 6)
     promises = [Sensitivity(0.9, "yes"), PredictionSets(0.9), Abstention(0.1)]
-    certificate = certify(model, X, y, promises=promises)
+    certificate = certify(model, X, y, promises=promises, random_state=0)
     assert flagged(certificate, X).all(), "nothing is ruled out"
     assert prediction_sets(certificate, X, model.predict(X)).all()
     assert not answered(certificate, margins(X)).any()

@@ -90,6 +90,8 @@ WORDS = {
     "library_version": ("9.9.9",),
     "created": ("2001-01-01T00:00:00Z",),
     **dict.fromkeys(("certification_digest", "training_digest", "votes_digest", "source_digest"), ("f" * 64,)),
+    "data_digest": (f"data:{'f' * 64}",),
+    "bets": ("in order", "at once"),
     "source": ("other.csv",),
     **dict.fromkeys(("groups", "order"), ("patient", "day")),
     "target": ("income",),

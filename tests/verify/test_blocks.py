@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from certivote import CertifiedVoteClassifier, verify
+from certivote.maths.streams import stream_key
 from certivote.pipeline import ByNumber, NumberedRows, run
 from certivote.promises import Abstention, Precision
 
@@ -30,7 +31,9 @@ def fitted(by_number=False, **parameters):
         return clf.fit(X, y)
     plan = replace(clf._plan(), by_number=ByNumber(200, 150))
     clf._deploy(plan, run(plan, X, y, owner=clf))
-    rule = NumberedRows(clf.certificate_.provenance.entropy, len(y), 0.5)
+    made = clf.certificate_.provenance
+    key = stream_key("rows by number", seed=made.entropy, digest=made.data_digest) >> 128
+    rule = NumberedRows(key, len(y), 0.5)
     assert np.array_equal(rule.certify, clf.part_.certify)
     clf.part_, clf.parts_ = rule, (rule,)  # as a cluster leaves them
     return clf
@@ -96,7 +99,7 @@ def test_other_rows_are_noticed(by_number):
 
 def test_a_rule_that_is_not_the_seeds_is_noticed():
     clf, (X, y) = fitted(by_number=True), rows()
-    clf.part_ = replace(clf.part_, entropy=(1,))
+    clf.part_ = replace(clf.part_, key=1)
     clf.parts_ = (clf.part_,)
     failed = [check.what for check in verify(clf.certificate_, clf, blocks=blocks(X, y)) if not check.passed]
     assert "parts" in failed

@@ -67,7 +67,7 @@ def exact_statistics(method, wrong, alpha):
 def test_the_recorded_risks_are_those_of_the_votes(method, setting):
     clf = fitted(method, setting)
     X, y = cancer()
-    rows = certified_rows(clf, len(y))
+    rows = certified_rows(clf)
     part = clf.certificate_.parts[clf.certificate_.deployed]
     assert part.n == len(rows)
     wrong = wrong_votes(clf, X[rows], y[rows])

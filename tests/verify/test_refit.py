@@ -18,7 +18,6 @@ from certivote.certificate import recorded_parameters
 from certivote.theory.families import FAMILIES
 from certivote.voters import Forest
 
-PREPARE = importlib.import_module("certivote.pipeline._prepare")
 TRAIN = importlib.import_module("certivote.pipeline._train")
 
 
@@ -82,14 +81,12 @@ def test_a_hyper_prior_picked_by_looking_is_caught(monkeypatch):
 def test_a_draw_picked_by_looking_is_caught(monkeypatch):
     """The best of many draws, recorded as the only one."""
     honest, X, y = fit("dis-r", prior=0.5)
-    found, streams = [], PREPARE.Prepared.learning_streams
+    found, kind = [], type(FAMILIES["dirichlet"])
+    draw = kind.draw
     for seed in range(12):
         with monkeypatch.context() as patch:
-            patch.setattr(
-                PREPARE.Prepared,
-                "learning_streams",
-                lambda self, seed=seed: [(train, np.random.default_rng(seed)) for train, _ in streams(self)],
-            )
+            other = np.random.default_rng(seed)
+            patch.setattr(kind, "draw", lambda self, parameters, rng, other=other: draw(self, parameters, other))
             found.append(fit("dis-r", prior=0.5)[0])
     clf = min(found, key=lambda clf: clf.certificate_.bound)
     assert clf.certificate_.bound < honest.certificate_.bound

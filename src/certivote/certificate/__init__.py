@@ -7,7 +7,13 @@ methods import when they are called.
 
 from certivote.certificate._alignment import check_aligned
 from certivote.certificate._certificate import Certificate
-from certivote.certificate._digests import data_digest, part_digest, row_keys, row_piece, rows_digest
+from certivote.certificate._digests import (
+    data_digest,
+    part_digest,
+    row_keys,
+    row_piece,
+    rows_digest,
+)
 from certivote.certificate._in_words import (
     confidence,
     counted,

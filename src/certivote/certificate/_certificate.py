@@ -83,7 +83,10 @@ class Certificate(Views):
         The bound is then on the error of a random row of a new entity.
     division : {"shuffled", "by row number"}
         How rows were divided into training and certification rows: all of them were shuffled; or each by itself, by a
-        random number that belongs to its number and the seed, wherever it lay (or by its entity).
+        random number that belongs to its number, the seed and the digest of all rows, wherever it lay.
+    bets : {"in order", "at once"}
+        How bets are placed where they bound a mean loss, of entities or of costs: one after another in a random order;
+        or on all losses at once, which needs no order, where answers are all that was given, and the seed too.
     order : str
         What gives the rows their order in time, the name of a column or just ``order``; empty if there is none.
     candidates : tuple of Candidate
@@ -124,6 +127,7 @@ class Certificate(Views):
     groups: str
     order: str
     division: str
+    bets: str
     candidates: tuple[Candidate, ...]
     provenance: Provenance
 

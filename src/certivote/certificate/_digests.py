@@ -9,9 +9,9 @@ import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from numbers import Number
-from typing import Any, SupportsFloat
+from typing import Any, cast
 
 import numpy as np
 import scipy
@@ -42,8 +42,8 @@ def data_digest(rows: str, beside: Mapping[str, Any]) -> str:
     ----------
     rows : str
         Digest of all rows, or of all answers, with their labels.
-    beside : mapping of str to column or digest
-        What else belongs to the rows, such as groups or times: values, one for each row; or a digest of a table.
+    beside : mapping of str to column
+        What else belongs to the rows, such as groups or times.
 
     Examples
     --------
@@ -54,8 +54,7 @@ def data_digest(rows: str, beside: Mapping[str, Any]) -> str:
     """
     digests = [("rows", rows)]
     for name, values in sorted(beside.items()):
-        known = values if isinstance(values, str) else join_pieces([make_piece(name.encode(), _cells(values).content)])
-        digests.append((name, known))
+        digests.append((name, join_pieces([make_piece(name.encode(), _cells(values).content)])))
     return "data:" + hashlib.sha256(repr(digests).encode()).hexdigest()
 
 
@@ -121,14 +120,19 @@ def _numbers(rows: Any) -> NDArray[np.float64] | None:
         dtypes = list(rows.dtypes) if rows.ndim == 2 else [rows.dtype]
         if not all(_is_numeric(dtype) for dtype in dtypes):
             return None
-        values = rows.to_numpy(dtype=float, na_value=np.nan).reshape(len(rows), -1)
+        values = _flat(rows.to_numpy(dtype=float, na_value=np.nan))
         whole = values[:, [dtype.kind in "iu" for dtype in dtypes]]
     else:
         if not _is_numeric(rows.dtype):
             return None
-        values = rows.reshape(len(rows), -1).astype(float)
+        values = _flat(rows).astype(float)
         whole = values if rows.dtype.kind in "iu" else values[:, :0]
     return None if np.any(np.abs(whole) >= _EXACT) else _canonical(values)
+
+
+def _flat(rows: NDArray[Any]) -> NDArray[Any]:
+    """Rows of one dimension each."""
+    return rows.reshape(len(rows), math.prod(rows.shape[1:]))
 
 
 def _is_numeric(dtype: Any) -> bool:
@@ -143,7 +147,7 @@ def _canonical(values: NDArray[np.float64]) -> NDArray[np.float64]:
 def _columns(rows: Any) -> list[Any]:
     if hasattr(rows, "iloc"):
         return [rows.iloc[:, place] for place in range(rows.shape[1])] if rows.ndim == 2 else [rows]
-    return list(rows.reshape(len(rows), -1).T)
+    return list(_flat(rows).T)
 
 
 @dataclass(frozen=True)
@@ -216,11 +220,14 @@ def _cell(value: Any) -> float | bytes:
         import pandas as pd
 
         value = pd.Timestamp(value)
+    if isinstance(value, timedelta):
+        whole = (value.days * 86_400 + value.seconds) * 10**6 + value.microseconds
+        return _digest(str(whole * 1000 + getattr(value, "nanoseconds", 0)).encode(), b"duration")
     if isinstance(value, date):  # datetimes and timestamps are dates too
         return _moment(value)
-    if isinstance(value, SupportsFloat) and isinstance(value, Number | np.generic):
+    if isinstance(value, Number | np.generic):
         try:
-            number = float(value)
+            number = float(cast(float, value))
             if number == value or number != number:
                 return number
         except (ArithmeticError, TypeError, ValueError):

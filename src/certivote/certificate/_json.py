@@ -86,6 +86,7 @@ def _choices() -> dict[str, Collection[str]]:
         "constant": ("paper", "exact"),
         "family": FAMILIES,
         "division": ("shuffled", "by row number"),
+        "bets": ("in order", "at once"),
     }
 
 

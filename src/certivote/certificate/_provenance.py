@@ -29,7 +29,14 @@ class Provenance:
         When the certificate was made, in UTC, such as ``2026-01-31T12:00:00Z``. Two certificates that differ in
         nothing else are equal: the same data, parameters and seed give the same one at any time.
     entropy : tuple of int
-        What all randomness came from: the integer given as ``random_state``, or four numbers drawn from another source.
+        What all randomness came from: the integer given as ``random_state``, or four numbers from the system or from a
+        generator that was given; empty where nothing was random.
+    fresh : bool
+        Whether the system gave these numbers for this certificate alone. Where somebody gave them, the promise holds on
+        average over what could have been given.
+    data_digest : str
+        Digest of all that losses are computed from, in the order given: rows or answers, labels, groups, times. Random
+        numbers depend on it, so that where a row stands decides nothing. Empty where nothing was random.
     versions : tuple of (str, str)
         Libraries and their versions.
     source : str
@@ -56,6 +63,8 @@ class Provenance:
     # "Equal" means that one is the repetition of the other, and a repetition takes place later.
     created: str = field(default="", compare=False)
     entropy: tuple[int, ...] = ()
+    fresh: bool = False
+    data_digest: str = ""
     versions: tuple[tuple[str, str], ...] = ()
     source: str = ""
     source_digest: str = ""

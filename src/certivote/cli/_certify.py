@@ -89,7 +89,7 @@ def certify(
     together: Together = False,
     engine: Engine = "memory",
     scheduler: Scheduler = None,
-    seed: Seed = 0,
+    seed: Seed = None,
     sep: Separator = None,
     decimal: DecimalMark = None,
     encoding: Encoding = None,
@@ -141,7 +141,7 @@ def certify(
             "--by": by,
             "--costs": costs,
             "--sets": sets is not None,
-            "--seed": seed,
+            "--seed": seed is not None,
         },
     )
     outputs = {"--out": out, "--report": report}

@@ -67,7 +67,7 @@ def compare(
     family: Family = "dirichlet",
     prior: ComparedPrior = "auto",
     solver: Solver = "lbfgs",
-    seed: Seed = 0,
+    seed: Seed = None,
     as_json: AsJson = False,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Print nothing but errors and the comparison: no warnings.")

@@ -103,7 +103,7 @@ def fit(
     together: Together = False,
     engine: Engine = "memory",
     scheduler: Scheduler = None,
-    seed: Seed = 0,
+    seed: Seed = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:

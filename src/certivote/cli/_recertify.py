@@ -89,7 +89,7 @@ def recertify(
     ] = None,
     report: Annotated[Path | None, typer.Option(help="Where to write the certificate as a web page.")] = None,
     title: Annotated[str | None, typer.Option(help="Heading of the web page.  [default: A certified model]")] = None,
-    seed: Seed = 0,
+    seed: Seed = None,
     sep: Separator = None,
     decimal: DecimalMark = None,
     encoding: Encoding = None,

@@ -167,8 +167,12 @@ Solver = Annotated[
     Literal["lbfgs", "adam"], typer.Option(help="How the bound is minimised: by L-BFGS, or by Adam as in the paper.")
 ]
 Seed = Annotated[
-    int,
-    typer.Option(min=0, help="Seed of all randomness. Keeping the best of several seeds voids the certificate."),
+    int | None,
+    typer.Option(
+        min=0,
+        help="Seed of all randomness. By default a fresh one from the system, which is printed. Keeping the best of "
+        "several seeds voids the certificate.",
+    ),
 ]
 DataFolder = Annotated[
     Path | None,

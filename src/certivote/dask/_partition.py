@@ -17,7 +17,7 @@ from certivote.certificate import row_keys
 from certivote.pipeline import NumberedRows, check_labelled, trains
 from certivote.voters import VoterSet
 
-__all__ = ["Layout", "Part", "Rows", "Target", "apart", "check", "fingerprint", "read", "working_on"]
+__all__ = ["Layout", "Part", "Rows", "Target", "apart", "check", "fingerprint", "read", "same_rows", "working_on"]
 
 
 @dataclass(frozen=True)
@@ -157,22 +157,28 @@ def check(part: Part, X: Any, y: Any) -> tuple[Any, NDArray[Any], Any]:
     return X, y, seen
 
 
-def read(part: Part, X: Any, y: Any) -> Rows | None:
-    """The rows of a partition; None if it has none."""
+def same_rows(part: Part, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
+    """Rows and labels as voters get them, if they are those of the first pass."""
     X, y, _ = check(part, X, y)
-    if not len(y):
-        return None
-    assert part.rule is not None
-    if fingerprint(X, y) != part.rows:
+    if len(y) and fingerprint(X, y) != part.rows:
         # Rows are divided by their numbers: in another order, some that trained the voters would certify them.
         raise ValueError(
             f"Partition {part.place} has other rows, or the same in another order, than when it was first read: store "
             "the table first, or make it by steps that always give the same rows in the same order."
         )
+    return X, y
+
+
+def read(part: Part, X: Any, y: Any) -> Rows | None:
+    """The rows of a partition; None if it has none."""
+    X, y = same_rows(part, X, y)
+    if not len(y):
+        return None
+    assert part.rule is not None
     codes = np.minimum(np.searchsorted(part.classes, y), len(part.classes) - 1)
     if np.any(part.classes[codes] != y):
         raise ValueError(f"Partition {part.place} has other labels than when it was first read.")
-    mask = trains(part.rule.entropy, part.first, len(y), part.rule.share)
+    mask = trains(part.rule.key, part.first, len(y), part.rule.share)
     return Rows(X, y, codes, np.flatnonzero(mask), np.flatnonzero(~mask))
 
 

@@ -9,13 +9,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from certivote.certificate import row_keys, row_piece
-from certivote.dask._partition import Layout, Part, Target, apart, check, fingerprint, read, working_on
+from certivote.dask._partition import Layout, Part, Target, apart, check, fingerprint, read, same_rows, working_on
 from certivote.maths.tree_digest import LEAF, Piece
 from certivote.theory.risks import Labels, Loss, answers_and_mistakes
 from certivote.voters import FittedVoters, GrownApart, grow_apart
 from certivote.votes import Votes, stack_votes
 
-__all__ = ["Counted", "Looked", "count", "grow", "look", "sample", "vote"]
+__all__ = ["Counted", "Looked", "count", "digest", "grow", "look", "sample", "vote"]
 
 _CHUNK = 16 * LEAF
 """Rows whose votes are in memory at a time: whole leaves of the digest, so that little is left over at the ends."""
@@ -50,6 +50,13 @@ def _index_sums(X: Any, y: Any) -> tuple[int, int] | None:
         return None
     one, other = (int(pd.util.hash_pandas_object(own.index).sum()) for own in (X, y))
     return one, other
+
+
+def digest(part: Part, X: Any, y: Any) -> Piece | None:
+    """What the rows contribute to the digest of all; None if there are none."""
+    with working_on(part.place):
+        X, y = same_rows(part, X, y)
+        return row_piece(row_keys(X), y, part.first) if len(y) else None
 
 
 def sample(part: Part, X: Any, y: Any, places: NDArray[np.intp]) -> tuple[Any, NDArray[Any], NDArray[np.intp]] | None:

@@ -83,11 +83,14 @@ class ClusterRows:
         np.add.at(counts, places, np.concatenate([own.counts for own in whole]))
         return labels, counts
 
+    def digest(self) -> str:
+        pieces = self._run("digest", "reading all rows, for their digest", _passes.digest)
+        return join_pieces(piece for piece in pieces if piece is not None)
+
     def divide(self, rows: NumberedRows, classes: NDArray[Any]) -> None:
         self._parts = [dataclasses.replace(part, rule=rows, classes=classes) for part in self._parts]
         n_train = [
-            int(np.count_nonzero(trains(rows.entropy, part.first, part.n_rows or 0, rows.share)))
-            for part in self._parts
+            int(np.count_nonzero(trains(rows.key, part.first, part.n_rows or 0, rows.share))) for part in self._parts
         ]
         n_certify = [(part.n_rows or 0) - own for part, own in zip(self._parts, n_train, strict=True)]
         self._train, self._certify = np.cumsum([0, *n_train]), np.cumsum([0, *n_certify])
@@ -98,13 +101,13 @@ class ClusterRows:
         X = _stacked([own[0] for own in found])
         return X, np.concatenate([own[1] for own in found]), np.sum([own[2] for own in found], axis=0)
 
-    def fitting(self, plan: Plan, seed: np.random.SeedSequence, places: Places) -> Any:
+    def fitting(self, plan: Plan, rng: np.random.Generator, places: Places) -> Any:
         if not self._has_own_voters or self._train[-1] <= len(places):
             return None
         within = _within(places, self._train)
         # Each partition has its share of the trees, by its training rows.
         n_trees = np.diff(np.round(_TREES * self._train / self._train[-1])).astype(int).tolist()
-        seeds = [int(own.generate_state(1)[0]) for own in seed.spawn(len(n_trees))]
+        seeds = rng.integers(2**32, size=len(n_trees)).tolist()
 
         def fit(X: Any, y: NDArray[Any], classes: NDArray[Any], rng: np.random.Generator) -> FittedVoters:
             grown = self._run("grow", "growing trees where the rows lie", _passes.grow, n_trees, seeds, within)

@@ -20,7 +20,8 @@ from certivote.io._brought import pack, unpack
 from certivote.io._plain import InPlace, PlainReader, PlainWriter, labels_from
 from certivote.io._probe import check_probe, probe_from, probe_of
 from certivote.io._reference import reference_from, reference_of
-from certivote.pipeline import NumberedRows, PartRows, Reference
+from certivote.maths.streams import stream_key
+from certivote.pipeline import ROWS_BY_NUMBER, NumberedRows, PartRows, Reference
 from certivote.theory.families import FAMILIES
 from certivote.theory.predictors import PREDICTORS
 from certivote.voters import KINDS, ColumnEncoder, FittedVoters, VoterSet
@@ -205,7 +206,9 @@ def _part(stored: Any, reader: PlainReader, certificate: Certificate) -> PartRow
     right = type(n_rows) is int and 2 <= n_rows < _MOST_ROWS and type(share) is float and 0.0 < share < 1.0
     if not right or certificate.division == "shuffled" or n_rows != part.n + part.training_rows:
         raise ValueError("the rule for the numbers of its rows gives none")
-    return NumberedRows(certificate.provenance.entropy, n_rows, share)
+    made = certificate.provenance
+    key = stream_key(ROWS_BY_NUMBER, seed=made.entropy, digest=made.data_digest) >> 128
+    return NumberedRows(key, n_rows, share)
 
 
 def _check(model: StoredModel) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from certivote.certificate import Certificate, counted, percent_up
@@ -32,7 +33,7 @@ def recertify(
     monitor: Any = None,
     promises: Sequence[Promise] | None = None,
     together: bool | None = None,
-    random_state: int = 0,
+    random_state: int | np.random.RandomState | None = None,
 ) -> Certificate:
     """Certify a vote again, as it is, on labelled rows that came after its certificate.
 

@@ -8,7 +8,7 @@ the draw has a random stream of its own. Formulas are in :mod:`certivote.theory`
 """
 
 from certivote.pipeline._block_risks import Block
-from certivote.pipeline._by_number import ByNumber, NumberedRows, trains
+from certivote.pipeline._by_number import ROWS_BY_NUMBER, ByNumber, NumberedRows, trains
 from certivote.pipeline._certify import CertifiedPart, Outcome, certify_votes
 from certivote.pipeline._certify_counts import certify_counts, count_predictions
 from certivote.pipeline._compare import compare
@@ -24,6 +24,7 @@ from certivote.pipeline._prepared import Count, FullCount, Prepared, PreparedPar
 from certivote.pipeline._progress import Stage, progress
 from certivote.pipeline._reference import GRID, ColumnShares, Reference, on_grid, table_columns
 from certivote.pipeline._run import run
+from certivote.pipeline._seeds import Seed
 from certivote.pipeline._split import COMPARED_ROWS, PartRows, Split
 from certivote.pipeline._units import require_repeatable, units_again
 from certivote.pipeline._values import as_floats, check_held, plain_values
@@ -32,6 +33,7 @@ __all__ = [
     "COMPARED_ROWS",
     "GRID",
     "PARAMETER_CONSTRAINTS",
+    "ROWS_BY_NUMBER",
     "SOLVERS",
     "Block",
     "ByNumber",
@@ -50,6 +52,7 @@ __all__ = [
     "Problem",
     "Reference",
     "RowsElsewhere",
+    "Seed",
     "Split",
     "Stage",
     "as_floats",

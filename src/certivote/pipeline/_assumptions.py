@@ -1,5 +1,6 @@
 """What must be true of the data, and of how a certificate came about, for its promise to hold."""
 
+from certivote.certificate import Provenance
 from certivote.pipeline._units import Units
 from certivote.theory.predictors import GIVEN, Predictor
 
@@ -49,7 +50,16 @@ _PROMISES = (
 )
 
 
-def assumptions(units: Units, predictor: Predictor, *, given: bool = False, promises: bool = False) -> tuple[str, ...]:
+_GIVEN_SEED = (
+    "The seed was given as a number, and neither it nor the order of the rows was chosen by what comes of it: the "
+    "promise holds on average over all numbers that could have been given. If G seeds, or G arrangements of the table, "
+    "were tried, this certificate may fail with probability up to G times delta. Without a number, the seed is fresh."
+)
+
+
+def assumptions(
+    units: Units, predictor: Predictor, made: Provenance, *, given: bool = False, promises: bool = False
+) -> tuple[str, ...]:
     """The sentences of a certificate, those that most often fail first.
 
     Parameters
@@ -57,13 +67,15 @@ def assumptions(units: Units, predictor: Predictor, *, given: bool = False, prom
     units : Units
         What the rows come in.
     predictor : Predictor
+    made : Provenance
+        Where randomness came from.
     given : bool
         Whether it is about models that somebody else has trained, or about a vote of such models.
     promises : bool
         Whether it promises more than the bounds by class.
     """
     sample = _ENTITIES if units.groups else _TIME if units.order else _ROWS
-    more = (_PROMISES,) if promises else ()
+    more = (*((_PROMISES,) if promises else ()), *((_GIVEN_SEED,) if made.entropy and not made.fresh else ()))
     if given or predictor is GIVEN:
         return (_UNUSED, sample, _MODELS, _STOPPING, _OTHER_LABEL, _CLASSES, *more)
     return (sample, _PREPARATION, _CHOICES, _STOPPING, _UNSEEN, _CLASSES, *more)

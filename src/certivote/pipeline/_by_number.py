@@ -1,9 +1,10 @@
 """Dividing rows by their numbers: each row by itself, wherever it lies and whoever has it.
 
-Row ``i`` of a table has a random number that is a function of the seed and of ``i`` alone: number ``i`` of a
-counter-based generator (Philox), which can be asked for any piece of its stream. So the rows of a table that lies in
-partitions on many machines are divided where they are, and alike for any partitioning. What the rows hold has no part
-in it: by a hash of their content, equal rows would go together.
+Row ``i`` of a table has a random number that is a function of a key and of ``i``: number ``i`` of a counter-based
+generator (Philox), which can be asked for any piece of its stream. The key comes from the seed and from a digest of all
+rows in their order. So the rows of a table that lies in partitions on many machines are divided where they are, and
+alike for any partitioning; and where a row stands decides nothing. A hash of what each row holds would not do: equal
+rows would go together.
 """
 
 from collections.abc import Iterator
@@ -14,11 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certivote.pipeline._block_risks import BLOCK_ROWS
-from certivote.pipeline._seeds import Seeds
+from certivote.pipeline._seeds import Streams
 from certivote.pipeline._split import PartRows
 
-__all__ = ["ByNumber", "NumberedRows", "chosen_rows", "draws_of", "trains"]
+__all__ = ["ROWS_BY_NUMBER", "ByNumber", "NumberedRows", "chosen_rows", "draws_of", "trains"]
 
+ROWS_BY_NUMBER = "rows by number"
+"""The purpose of the key."""
 _AT_ONCE = 1 << 22
 """Rows that are looked at together."""
 _WORDS = 4
@@ -43,14 +46,14 @@ class ByNumber:
     learn_rows: int | None
     block_rows: int = BLOCK_ROWS
 
-    def sample(self, entropy: tuple[int, ...], n_train: int) -> NDArray[np.intp]:
+    def sample(self, streams: Streams, n_train: int) -> NDArray[np.intp]:
         """Which of so many training rows the voters are fitted on, by their places."""
-        return chosen_rows(Seeds(entropy).sample, n_train, self.sample_rows)
+        return chosen_rows(streams.of("training sample"), n_train, self.sample_rows)
 
-    def learned_from(self, entropy: tuple[int, ...], n_certify: int) -> NDArray[np.intp]:
+    def learned_from(self, streams: Streams, n_certify: int) -> NDArray[np.intp]:
         """Which of so many certification rows the weights are learned from, by their places."""
         most = n_certify if self.learn_rows is None else self.learn_rows
-        return chosen_rows(Seeds(entropy).learned, n_certify, most)
+        return chosen_rows(streams.of("rows to learn from"), n_certify, most)
 
     def in_blocks(self, n_certify: int) -> bool:
         """Whether weights are learned from so many certification rows block by block."""
@@ -79,20 +82,20 @@ class NumberedRows:
 
     Attributes
     ----------
-    entropy : tuple of int
-        What all randomness of the run comes from.
+    key : int
+        Below 2^128: see :func:`draws_of`.
     n_rows : int
     share : float
         Of the rows that train.
 
     Examples
     --------
-    >>> rows = NumberedRows((0,), n_rows=10, share=0.5)
+    >>> rows = NumberedRows(0, n_rows=10, share=0.5)
     >>> rows.train.tolist(), rows.certify.tolist(), rows.n_train
-    ([1, 2, 4, 5, 6, 8], [0, 3, 7, 9], 6)
+    ([0, 1, 2, 5, 8, 9], [3, 4, 6, 7], 6)
     """
 
-    entropy: tuple[int, ...]
+    key: int
     n_rows: int
     share: float
 
@@ -125,31 +128,31 @@ class NumberedRows:
 
     def _masks(self) -> Iterator[tuple[int, NDArray[np.bool_]]]:
         for first in range(0, max(self.n_rows, 1), _AT_ONCE):
-            yield first, trains(self.entropy, first, min(_AT_ONCE, self.n_rows - first), self.share)
+            yield first, trains(self.key, first, min(_AT_ONCE, self.n_rows - first), self.share)
 
 
-def trains(entropy: tuple[int, ...], first: int, count: int, share: float) -> NDArray[np.bool_]:
+def trains(key: int, first: int, count: int, share: float) -> NDArray[np.bool_]:
     """Of so many rows from this number on, which train the voters: each with this probability.
 
     Examples
     --------
-    >>> whole = trains((0,), 0, 1000, 0.25)
-    >>> bool((trains((0,), 701, 50, 0.25) == whole[701:751]).all()), int(whole.sum())
-    (True, 246)
+    >>> whole = trains(0, 0, 1000, 0.25)
+    >>> bool((trains(0, 701, 50, 0.25) == whole[701:751]).all()), int(whole.sum())
+    (True, 243)
     """
-    return draws_of(entropy, first, count) < share
+    return draws_of(key, first, count) < share
 
 
-def draws_of(entropy: tuple[int, ...], first: int, count: int) -> NDArray[np.float64]:
+def draws_of(key: int, first: int, count: int) -> NDArray[np.float64]:
     """The random numbers in [0, 1) that belong to these row numbers."""
-    counter = np.random.Philox(key=Seeds(entropy).split.generate_state(2, np.uint64))
+    counter = np.random.Philox(key=key)
     counter.advance(first // _WORDS)
     skipped = first % _WORDS
     return np.random.Generator(counter).random(skipped + count)[skipped:]
 
 
-def chosen_rows(seed: np.random.SeedSequence, population: int, most: int) -> NDArray[np.intp]:
+def chosen_rows(rng: np.random.Generator, population: int, most: int) -> NDArray[np.intp]:
     """The places of some of so many rows, at most so many, at random and ascending."""
     if population <= most:
         return np.arange(population)
-    return np.sort(np.random.default_rng(seed).choice(population, most, replace=False, shuffle=False))
+    return np.sort(rng.choice(population, most, replace=False, shuffle=False))

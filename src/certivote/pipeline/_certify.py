@@ -21,6 +21,7 @@ from certivote.pipeline._progress import Stage, Tick
 from certivote.pipeline._promises import make_promises
 from certivote.pipeline._provenance import provenance
 from certivote.pipeline._reference import Reference
+from certivote.pipeline._seeds import Streams
 from certivote.pipeline._split import PartRows
 from certivote.pipeline._units import drift_of
 from certivote.promises import CountedVote, Repeats, count_votes
@@ -65,7 +66,7 @@ class Outcome:
     parts : tuple of CertifiedPart
         In the order of ``certificate.parts``.
     prediction_seed : int
-        Of the votes that a random predictor draws.
+        Of the votes that a random predictor draws; 0 for others.
     """
 
     certificate: Certificate
@@ -111,9 +112,9 @@ def certify_votes(plan: Plan, prepared: Prepared, stage: Stage | None = None) ->
     if prepared.units.entities is not None:
         plan = plan.by_entity()
     tick = (stage or Stage()).begin(f"learning the weights by {plan.solver}")
+    streams = prepared.streams
     outcomes = [
-        _certify_part(plan, part, prepared.classes, *streams, tick)
-        for part, streams in zip(prepared.parts, prepared.learning_streams(), strict=True)
+        _certify_part(plan, part, prepared.classes, streams, number, tick) for number, part in enumerate(prepared.parts)
     ]
     records = [record for record, _, _ in outcomes]
     # With several parts every bound holds at once (each pays for its share of delta), so the choice is free.
@@ -126,7 +127,7 @@ def certify_votes(plan: Plan, prepared: Prepared, stage: Stage | None = None) ->
         prepared.classes,
         learned.setting,
         kept.penalty,
-        prepared.promise_stream(),
+        streams,
     )
     accounts = [
         Account(record.statistics, record.penalty, record.size, attempt.paid) for record, _, attempt in outcomes
@@ -139,25 +140,28 @@ def certify_votes(plan: Plan, prepared: Prepared, stage: Stage | None = None) ->
         CertifiedPart(part.rows, part.voters, attempt.vote, part.probe, *kept_rows[part is own])
         for part, (_, _, attempt) in zip(prepared.parts, outcomes, strict=True)
     )
-    return Outcome(certificate, prepared.classes, parts, prepared.prediction_seed())
+    seed = int(streams.of("prediction").integers(2**63)) if plan.method.predictor.is_random else 0
+    return Outcome(certificate, prepared.classes, parts, seed)
 
 
 def _certify_part(
     plan: Plan,
     part: PreparedPart,
     classes: NDArray[Any],
-    training_rng: np.random.Generator,
-    draw_rng: np.random.Generator,
+    streams: Streams,
+    number: int,
     tick: Tick,
 ) -> tuple[PartRecord, _Learned, _Attempt]:
     """Learn from one part, draw its vote where the method draws one, and certify it.
 
-    ``draw_rng`` must be used nowhere else: the draw has to be independent of the sample and of every number used in
-    training.
+    Each draw has a stream that is used nowhere else: it has to be independent of every number used in training and,
+    given the sample, of the sample. What was learned is no part of its key: the draw of one distribution and the draw
+    of another differ by these alone.
     """
-    learned = _learn(plan, part, training_rng, tick)
+    learned = _learn(plan, part, streams, number, tick)
     method = plan.method
-    votes = [method.predictor.deploy(plan.family, learned.parameters, draw_rng) for _ in range(plan.paid_draws)]
+    votes = [_deployed(plan, learned, streams, number, draw) for draw in range(plan.paid_draws)]
+    simulation = streams.of("random vote", number) if method.predictor.is_random else None
     central = part.hyper_priors[0].beta
     prior_vote = fixed_point(np.log(central / central.sum()))
     counted: Iterable[CountedVote]
@@ -166,13 +170,20 @@ def _certify_part(
     else:
         repeats = None if part.counted is None else part.counted.repeats
         counted = (
-            count_votes(method, plan.loss, part.votes, part.labels, vote, draw_rng, part.entities, repeats)
+            count_votes(method, plan.loss, part.votes, part.labels, vote, simulation, part.entities, repeats)
             for vote in votes
         )
         prior = answers_and_mistakes(part.votes, prior_vote, part.labels, plan.loss)[1], repeats
     attempts = (_attempt(plan, learned, each, number) for number, each in enumerate(counted))
     best = min(attempts, key=lambda attempt: attempt.bound)
     return _record(plan, part, classes, learned, best, prior), learned, best
+
+
+def _deployed(plan: Plan, learned: _Learned, streams: Streams, number: int, draw: int) -> Vote:
+    """The vote that was learned from a part, or one that is drawn."""
+    predictor = plan.method.predictor
+    rng = streams.of("draw", number, draw) if predictor.draws else None
+    return predictor.deploy(plan.family, learned.parameters, rng)
 
 
 def _counted_elsewhere(
@@ -195,13 +206,13 @@ def _counted_elsewhere(
     return part, counted, (prior.tally.wrong[0], prior.repeats)
 
 
-def _learn(plan: Plan, part: PreparedPart, rng: np.random.Generator, tick: Tick) -> _Learned:
+def _learn(plan: Plan, part: PreparedPart, streams: Streams, number: int, tick: Tick) -> _Learned:
     """The best of all candidates, by the expected bound: hyper-priors, and orders of the Rényi divergence."""
     hyper_priors = part.hyper_priors
     if not plan.family.over_weights:
         # Its prior is over voters: the concentration does not enter, and there is nothing to choose.
         hyper_priors = (HyperPrior(hyper_priors[0].beta),)
-    options = []
+    options: list[tuple[Problem, _Learned]] = []
     for hyper_prior in hyper_priors:
         prior = plan.family.prior(hyper_prior.beta)
         for candidate in plan.settings():
@@ -217,7 +228,9 @@ def _learn(plan: Plan, part: PreparedPart, rng: np.random.Generator, tick: Tick)
                 part.n_rows,
                 part.blocks,
             )
-            found = SOLVERS[plan.solver](problem, rng, tick) if plan.method.predictor.learns else prior
+            found = prior
+            if plan.method.predictor.learns:
+                found = SOLVERS[plan.solver](problem, streams.of("learning", number, len(options)), tick)
             options.append((problem, _Learned(found, prior, hyper_prior.weight, setting)))
     if len(options) == 1:
         return options[0][1]
@@ -242,9 +255,17 @@ def _record(
     n, entities = part.n_rows, counted.count()
     # Bounds to compare with: of several parts the vote with the smallest bound is deployed, so these too hold together.
     prior_wrong, repeats = prior
-    prior_errors, prior_losses, prior_bound = fixed_bound(prior_wrong, plan.of_part(plan.delta), part.entities, repeats)
+    prior_errors, prior_losses, prior_bound = fixed_bound(
+        prior_wrong, plan.of_part(plan.delta), part.entities, repeats, plan.in_order
+    )
     majority = certified_majority(
-        part.training_labels, counted.labels, len(classes), plan.delta / plan.n_parts, part.entities, counted.repeats
+        part.training_labels,
+        counted.labels,
+        len(classes),
+        plan.delta / plan.n_parts,
+        part.entities,
+        counted.repeats,
+        plan.in_order,
     )
     return PartRecord(
         n=n,
@@ -324,6 +345,7 @@ def _assemble(
         theorem = f"{theorem} at delta/{len(records)} on its own part (the average: {how})"
     one_prior = plan.family.over_weights or len(prepared.parts[0].hyper_priors) == 1
     remark, units = method.theorem.remark(own.risks, own.bound), prepared.units
+    made = provenance(prepared.table, prepared.streams, plan.parameters)
     prices = plan.price_list if method.theorem.uses_prices else None
     return Certificate(
         schema_version=SCHEMA_VERSION,
@@ -353,10 +375,11 @@ def _assemble(
         promises=promises,
         together=plan.together,
         remarks=(*((remark,) if remark else ()), *prepared.parts[deployed].remarks),
-        assumptions=(*assumptions(units, method.predictor, promises=len(promises) > 1), *prepared.provisos),
+        assumptions=(*assumptions(units, method.predictor, made, promises=len(promises) > 1), *prepared.provisos),
         groups=units.groups,
         order=units.order,
         division="shuffled" if plan.by_number is None else "by row number",
+        bets="in order" if plan.in_order else "at once",
         candidates=(),
-        provenance=provenance(prepared.table, prepared.entropy, plan.parameters),
+        provenance=made,
     )

@@ -12,6 +12,7 @@ from certivote.pipeline._counts import CountedPart, PredictionCounts, is_label, 
 from certivote.pipeline._given_rows import GivenRows, alone, certified, checked_plan, for_models
 from certivote.pipeline._prepared import CountedRows
 from certivote.pipeline._promises import Sight, check_promises
+from certivote.pipeline._seeds import Streams, seed_of
 from certivote.pipeline._units import Units
 from certivote.pipeline._values import column_name
 from certivote.promises import PROMISES, ByClass, Promise
@@ -70,8 +71,8 @@ def count_predictions(y_true: ArrayLike, y_pred: Any, *, first: int = 0) -> Pred
     codes = codes_of(answers, list(said))
     pairs, counts = np.unique(codes_of(truth, list(true)) * len(said) + codes, return_counts=True)
     cells = [(*divmod(pair, len(said)), count) for pair, count in zip(pairs.tolist(), counts.tolist(), strict=True)]
-    keys = row_keys(np.array([[str(label)] for label in answers], dtype=object))
-    piece = row_piece(keys, np.array([str(label) for label in truth], dtype=object), int(first))
+    keys, labels = row_keys(np.array([[label] for label in answers], dtype=object)), np.array(truth, dtype=object)
+    piece = row_piece(keys, labels, int(first))
     found = PredictionCounts((CountedPart(piece, true, said, tuple(cells), packed(codes, len(said))),), target, name)
     found.check()
     return found
@@ -114,7 +115,7 @@ def certify_counts(
     >>> certify_counts(count_predictions(true, said), n_rows=200) == certify_predictions(true, said)
     True
     """
-    plan = checked_plan(delta, promises, together, random_state=0)
+    plan = checked_plan(delta, promises, together, random_state=None)
     for promise in plan.promises:
         if not promise.takes_counts:
             able = ", ".join(kind.__name__ for kind in PROMISES.values() if kind.takes_counts and kind is not ByClass)
@@ -142,12 +143,12 @@ def certify_counts(
         columns=(name,),
         n_columns=1,
         units=Units(),
+        streams=Streams(seed_of(None), ""),  # nothing is random
         digests=(join_pieces(part.piece for part in parts), ""),
         counted=CountedRows(table[labels, codes], _votes_digest(parts, classes)),
     )
-    return certified(
-        alone(for_models(plan, [name], answers_only=True)), codes[:, None], given, Sight(is_given=True)
-    ).certificate
+    plan = alone(for_models(plan, [name], True, given.streams.seed))
+    return certified(plan, codes[:, None], given, Sight(is_given=True)).certificate
 
 
 def _votes_digest(parts: Sequence[CountedPart], classes: list[Any]) -> str:

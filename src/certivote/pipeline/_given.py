@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from certivote.certificate import Candidate, Certificate, check_aligned, part_digest, row_keys, used_rows
+from certivote.certificate import Candidate, Certificate, check_aligned, data_digest, part_digest, row_keys, used_rows
 from certivote.pipeline._answers import (
     Probable,
     ask,
@@ -25,7 +25,7 @@ from certivote.pipeline._answers import (
 from certivote.pipeline._given_rows import GivenRows, alone, certified, checked_plan, for_models
 from certivote.pipeline._plan import Plan
 from certivote.pipeline._promises import Sight, check_promises, check_sight, columns_of
-from certivote.pipeline._seeds import entropy_of
+from certivote.pipeline._seeds import Streams, seed_of
 from certivote.pipeline._shown import Shown
 from certivote.pipeline._split import Duplicates, PartRows, count_duplicates
 from certivote.pipeline._unit_remarks import unit_remarks
@@ -48,7 +48,7 @@ def certify(
     training: Any = None,
     promises: Sequence[Promise] = (),
     together: bool = False,
-    random_state: int = 0,
+    random_state: int | np.random.RandomState | None = None,
 ) -> Certificate:
     """Certify a model that is fitted already, on labelled rows that it has never seen.
 
@@ -79,8 +79,10 @@ def certify(
     promises, together
         What else shall be said of the model: see :class:`certivote.CertifiedVoteClassifier`. How sure it is, is what
         its ``predict_proba`` says; a promise that must choose thresholds or groups sets a fifth of the rows aside.
-    random_state : int, default=0
-        Of the weights that are drawn for a vote of several models, and of the rows that promises set aside.
+    random_state : int, RandomState instance or None, default=None
+        Of the order in which bets are placed on groups or costs, of the weights that are drawn for a vote of several
+        models, and of the rows that promises set aside. None takes fresh numbers from the system, which the
+        certificate records: prefer it. With a number the promise holds on average over such numbers.
 
     Returns
     -------
@@ -101,9 +103,11 @@ def certify(
     check_aligned(X=X, y=y, groups=groups, order=order)
     models, truth = named_models(model), true_labels(y)
     groups, order = units_again((own for own in reachable(models) if isinstance(own, Certificate)), groups, order)
-    units, table, entropy = make_units(len(truth), groups, order), _table(X, len(truth), "X"), entropy_of(random_state)
+    units, table = make_units(len(truth), groups, order), _table(X, len(truth), "X")
     _check_fresh(models, table)
     keys, everything = row_keys(table), PartRows(np.arange(0), np.arange(len(truth)))
+    streams = Streams(seed_of(random_state), data_digest(_rows_digest(keys, truth), units.beside))
+    units = units.shuffled(streams)
     shown = None if training is None else Shown.beside(table, _table(training, None, "training"))
     rows = _Rows(
         truth=truth,
@@ -114,8 +118,9 @@ def certify(
         n_columns=np.shape(table)[1] if len(np.shape(table)) == 2 else 1,
         units=units,
         duplicates=(count_duplicates(keys, everything)[0], shown.again if shown else 0),
-        remarks=_remarks(units, everything, table, entropy),
+        remarks=_remarks(units, everything, table, streams.digest),
         table=table,
+        streams=streams,
     )
     # Only now: a model may change the rows that it is asked about.
     answers = {name: ask(name, each, X, len(truth)) for name, each in models.items()}
@@ -134,7 +139,7 @@ def certify_predictions(
     scores: ArrayLike | None = None,
     promises: Sequence[Promise] = (),
     together: bool = False,
-    random_state: int = 0,
+    random_state: int | np.random.RandomState | None = None,
 ) -> Certificate:
     """Certify a model by its answers to rows that it has never seen, wherever they come from.
 
@@ -173,23 +178,32 @@ def certify_predictions(
     if not columns:
         raise ValueError("y_pred is empty; give the answers of a model, or of several by name.")
     answers = {name: checked_labels(name, given, len(truth)) for name, given in columns.items()}
-    said = np.array([[str(label) for label in row] for row in zip(*answers.values(), strict=True)], dtype=object)
-    units = make_units(len(truth), groups, order)
+    said = np.empty((len(truth), len(answers)), dtype=object)
+    said[:] = list(zip(*answers.values(), strict=True))
+    keys, units, seed = row_keys(said), make_units(len(truth), groups, order), seed_of(random_state)
     looked = None if table is None else _table(table, len(truth), "table")
+    sure = None if scores is None else checked_scores(scores, len(truth), len(answers))
+    beside = dict(units.beside)
+    if sure is not None and any(promise.needs == "scores" for promise in plan.promises):  # as the record shows
+        beside["scores"] = sure
+    streams = Streams(seed, data_digest(_rows_digest(keys, truth), beside))
+    if seed.fresh:  # otherwise bets need no order
+        units = units.shuffled(streams)
     everything = PartRows(np.arange(0), np.arange(len(truth)))
     rows = _Rows(
         truth=truth,
         target=column_name(y_true),
-        keys=row_keys(said),
+        keys=keys,
         training=None,
         columns=tuple(answers),
         n_columns=len(answers),
         units=units,
         duplicates=(0, 0),  # answers alone do not tell
-        remarks=_remarks(units, everything, looked, entropy_of(random_state)),
+        remarks=_remarks(units, everything, looked, streams.digest),
         only_answers=True,
         table=looked,
-        scores=None if scores is None else checked_scores(scores, len(truth), len(answers)),
+        scores=sure,
+        streams=streams,
     )
     return _certificate(answers, [[]] * len(answers), rows, plan, [])
 
@@ -207,14 +221,14 @@ class _Rows:
     units: Units
     duplicates: Duplicates
     remarks: tuple[str, ...]
+    streams: Streams
     only_answers: bool = False
     table: Any = None
     scores: NDArray[np.float64] | None = None
 
     def digests(self) -> tuple[str, str]:
-        """Of these rows with their labels as text, and of the training rows."""
-        labels = np.array([str(label) for label in self.truth], dtype=object)
-        return part_digest(self.keys, labels, np.arange(len(labels))), self.training.digest if self.training else ""
+        """Of these rows with their labels, and of the training rows."""
+        return _rows_digest(self.keys, self.truth), self.training.digest if self.training else ""
 
     def sight(self, probable: Probable | None, classes: list[Any], alone: bool) -> Sight:
         """What promises may see of one model, or of a vote of several."""
@@ -231,6 +245,7 @@ class _Rows:
             columns=self.columns,
             n_columns=self.n_columns,
             units=self.units,
+            streams=self.streams,
             digests=self.digests(),
             training_rows=self.training.n if self.training else 0,
             duplicates=self.duplicates,
@@ -245,16 +260,17 @@ def _certificate(
     classes = match(rows.truth, list(answers.values()), known, list(answers))
     given = rows.among(classes)
     codes = np.stack([codes_of(said, classes) for said in answers.values()], axis=1)
-    plan = for_models(usual, list(answers), rows.only_answers)
+    plan = for_models(usual, list(answers), rows.only_answers, rows.streams.seed)
     sights = [rows.sight(probable, classes, alone=True) for probable in sure or [None] * len(answers)]
     check_promises(plan.promises, np.array(list(map(str, classes))), sights[0].columns)
     check_sight(plan.promises, sights, list(answers))
+    # A vote of several is drawn first: all certificates then say where randomness came from, whichever is the best.
+    vote = certified(plan, codes, given, rows.sight(None, classes, alone=False)) if len(answers) > 1 else None
     each = [certified(alone(plan), codes[:, [j]], given, sight).certificate for j, sight in enumerate(sights)]
     best = min(range(len(each)), key=lambda j: each[j].bound)
     certificate, weights = each[best], np.eye(len(each))[best]
-    if len(each) == 1:
+    if vote is None:
         return certificate
-    vote = certified(plan, codes, given, rows.sight(None, classes, alone=False))
     if vote.certificate.bound < certificate.bound:
         certificate, weights = vote.certificate, vote.deployed.vote.weights
     candidates = [
@@ -279,11 +295,17 @@ def _check_fresh(models: dict[str, Any], X: Any) -> None:
         )
 
 
-def _remarks(units: Units, rows: PartRows, table: Any, entropy: tuple[int, ...]) -> tuple[str, ...]:
+def _rows_digest(keys: Sequence[bytes], truth: list[Any]) -> str:
+    labels = np.empty(len(truth), dtype=object)
+    labels[:] = truth
+    return part_digest(keys, labels, np.arange(len(truth)))
+
+
+def _remarks(units: Units, rows: PartRows, table: Any, digest: str) -> tuple[str, ...]:
     """What the rows show about rows that belong together, where there is a table of them or they are said to."""
     if units.entities is None and len(np.shape(table)) != 2:
         return ()
-    return unit_remarks(units, rows, table, tuple(map(str, getattr(table, "columns", ()))), entropy)
+    return unit_remarks(units, rows, table, tuple(map(str, getattr(table, "columns", ()))), digest)
 
 
 def _known(model: Any) -> list[Any]:

@@ -16,7 +16,7 @@ from certivote.pipeline._plan import PARAMETER_CONSTRAINTS, Plan, make_plan
 from certivote.pipeline._prepared import CountedRows, Prepared, PreparedPart
 from certivote.pipeline._promises import Sight
 from certivote.pipeline._provenance import Table
-from certivote.pipeline._seeds import entropy_of
+from certivote.pipeline._seeds import Seed, Streams
 from certivote.pipeline._split import Duplicates, PartRows
 from certivote.pipeline._units import Units
 from certivote.promises import Promise
@@ -41,6 +41,8 @@ class GivenRows:
         The true class of each row, by its place among them.
     target, columns, n_columns
         As they are recorded.
+    streams : Streams
+        What is random depends on these rows.
     digests : (str, str)
         Of these rows with their labels as text, and of the training rows.
     training_rows : int
@@ -57,6 +59,7 @@ class GivenRows:
     columns: tuple[str, ...]
     n_columns: int
     units: Units
+    streams: Streams
     digests: tuple[str, str]
     training_rows: int = 0
     duplicates: Duplicates = (0, 0)
@@ -64,7 +67,7 @@ class GivenRows:
     counted: CountedRows | None = None
 
 
-def checked_plan(delta: float, promises: Sequence[Promise], together: bool, random_state: int) -> Plan:
+def checked_plan(delta: float, promises: Sequence[Promise], together: bool, random_state: Any) -> Plan:
     """What is done with the answers of given models, the parameters checked."""
     given: dict[str, Any] = {
         "delta": delta,
@@ -76,8 +79,11 @@ def checked_plan(delta: float, promises: Sequence[Promise], together: bool, rand
     return make_plan(split="none", **given)
 
 
-def for_models(plan: Plan, names: Sequence[str], answers_only: bool) -> Plan:
-    """The plan for so many models: of several, delta is divided among them and their vote."""
+def for_models(plan: Plan, names: Sequence[str], answers_only: bool, seed: Seed) -> Plan:
+    """The plan for so many models: of several, delta is divided among them and their vote.
+
+    Where answers are all that there is, an enemy who knows the seed could arrange them for bets in order.
+    """
     given = {
         "models": list(names),
         "delta": plan.delta,
@@ -85,7 +91,8 @@ def for_models(plan: Plan, names: Sequence[str], answers_only: bool) -> Plan:
         "promises": plan.given["promises"],
         "together": plan.together,
     }
-    return replace(plan, n_candidates=len(names) + (len(names) > 1), given=given)
+    in_order = seed.fresh or not answers_only
+    return replace(plan, n_candidates=len(names) + (len(names) > 1), given=given, in_order=in_order)
 
 
 def alone(plan: Plan) -> Plan:
@@ -98,7 +105,7 @@ def certified(plan: Plan, codes: Codes, rows: GivenRows, sight: Sight) -> Outcom
     outcome = certify_votes(plan, _prepared(plan, codes, rows, sight))
     found = outcome.certificate
     parts = tuple(replace(part, training_rows=rows.training_rows) for part in found.parts)
-    told = assumptions(rows.units, plan.method.predictor, given=True, promises=len(plan.promises) > 1)
+    told = assumptions(rows.units, plan.method.predictor, found.provenance, given=True, promises=len(plan.promises) > 1)
     return replace(outcome, certificate=replace(found, parts=parts, assumptions=told))
 
 
@@ -130,7 +137,7 @@ def _prepared(plan: Plan, codes: Codes, rows: GivenRows, sight: Sight) -> Prepar
         split="none",
         hyper_prior=hyper_prior_words(plan.prior) if learns else "none: the model was given",
         choices=(),
-        entropy=entropy_of(plan.random_state),
+        streams=rows.streams,
         table=Table(rows.target, rows.columns, rows.n_columns, tuple(counts.tolist())),
         units=units,
     )

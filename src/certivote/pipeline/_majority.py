@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from certivote.maths.betting import betting_upper
+from certivote.maths.betting import betting_upper, order_free_upper
 from certivote.promises import Repeats, how_many
 from certivote.theory.bounds import holdout
 from certivote.theory.entities import Entities
@@ -32,6 +32,7 @@ def certified_majority(
     delta: float,
     entities: Entities | None = None,
     repeats: Repeats | None = None,
+    in_order: bool = True,
 ) -> Majority:
     """The most frequent class of the training rows, certified like a vote that no certification row has influenced.
 
@@ -49,7 +50,7 @@ def certified_majority(
     else:
         counts, level = class_counts(certify, n_classes, repeats), delta / n_classes
     code = int(counts.argmax())
-    return Majority(code, *fixed_bound(certify != code, level, entities, repeats))
+    return Majority(code, *fixed_bound(certify != code, level, entities, repeats, in_order))
 
 
 def class_counts(labels: Labels, n_classes: int, repeats: Repeats | None = None) -> NDArray[np.int64]:
@@ -62,7 +63,11 @@ def class_counts(labels: Labels, n_classes: int, repeats: Repeats | None = None)
 
 
 def fixed_bound(
-    wrong: NDArray[np.bool_], delta: float, entities: Entities | None = None, repeats: Repeats | None = None
+    wrong: NDArray[np.bool_],
+    delta: float,
+    entities: Entities | None = None,
+    repeats: Repeats | None = None,
+    in_order: bool = True,
 ) -> tuple[int, tuple[float, ...], float]:
     """Errors, losses of the entities if there are any, and bound of a classifier that was fixed beforehand.
 
@@ -75,4 +80,5 @@ def fixed_bound(
     if entities is None:
         return errors, (), holdout(errors, len(wrong) if repeats is None else int(repeats.sum()), delta)
     losses = tuple(entities.losses(wrong).tolist())
-    return errors, losses, betting_upper(losses, math.log(delta), math.log(delta))
+    level = math.log(delta)
+    return errors, losses, betting_upper(losses, level, level) if in_order else order_free_upper(losses, level)

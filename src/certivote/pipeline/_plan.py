@@ -89,12 +89,15 @@ class Plan:
         What is said of the vote besides, the bounds by class first.
     together : bool
         Whether the bound and all promises hold at once up to delta.
-    random_state : int, RandomState, None or tuple of int
-        What all randomness of the run comes from; a tuple is the entropy that an earlier run has recorded.
+    random_state : int, RandomState, None or Seed
+        What all randomness of the run comes from; a seed is that of an earlier run.
     given : dict
         The parameters as they were given.
     n_candidates : int
         Classifiers that delta is divided among, so that the best may be chosen afterwards.
+    in_order : bool
+        Whether bets on entities, and on costs, are placed one after another in a random order. Otherwise they need no
+        order, as where answers are all that there is and somebody has chosen the seed.
     by_number : ByNumber or None
         Whether rows are divided by their numbers, as on a cluster, and not shuffled.
     """
@@ -118,6 +121,7 @@ class Plan:
     random_state: Any
     given: dict[str, Any]
     n_candidates: int = 1
+    in_order: bool = True
     by_number: ByNumber | None = None
 
     @property
@@ -176,7 +180,7 @@ class Plan:
 
     def by_entity(self) -> "Plan":
         """The same plan for rows that belong to entities."""
-        return replace(self, method=self.method.by_entity())
+        return replace(self, method=self.method.by_entity(self.in_order))
 
     def with_method(self, name: str, delta: float) -> "Plan":
         """The same plan for another method."""

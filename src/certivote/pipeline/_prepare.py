@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import _safe_indexing
 
-from certivote.certificate import Witnesses, check_aligned, part_digest, row_keys
+from certivote.certificate import Witnesses, check_aligned, data_digest, part_digest, row_keys
 from certivote.pipeline._block_risks import LocalBlocks
-from certivote.pipeline._by_number import NumberedRows
+from certivote.pipeline._by_number import ROWS_BY_NUMBER, NumberedRows
 from certivote.pipeline._hyper_priors import hyper_prior_words
 from certivote.pipeline._input import check_labelled
-from certivote.pipeline._look import FOLDED_BELOW, Look, look_at_first
+from certivote.pipeline._look import FOLDED_BELOW, Look, look_at_first, n_first
 from certivote.pipeline._plan import Plan
 from certivote.pipeline._prepared import Prepared, PreparedPart
 from certivote.pipeline._probe import probe_rows
@@ -23,7 +23,7 @@ from certivote.pipeline._progress import Stage
 from certivote.pipeline._promises import GUIDE_ROWS, Sight, Unseen, check_promises, columns_of
 from certivote.pipeline._provenance import describe_table
 from certivote.pipeline._reference import reference_rows
-from certivote.pipeline._seeds import Seeds, entropy_of
+from certivote.pipeline._seeds import Streams, seed_of
 from certivote.pipeline._split import PartRows, Split, count_duplicates, split_rows
 from certivote.pipeline._train import train_voters
 from certivote.pipeline._unit_remarks import unit_remarks
@@ -55,7 +55,8 @@ def prepare(
 ) -> Prepared:
     """Check that voters, methods, classes and split fit together; then split, fit the voters and let them vote.
 
-    The seeds of the voters and of what is learned from training rows do not depend on the certification rows.
+    Streams of the split and of what follows depend on the seed and on all rows; those of the voters and of what is
+    learned from training rows depend on the seed and on these rows alone, which come to them in the order of the split.
 
     Parameters
     ----------
@@ -83,9 +84,10 @@ def prepare(
     check_plan(plan, methods or (plan.method,), classes)
     voters.check_room(len(y), len(classes))
     _check_units(plan, units)
-    entropy = entropy_of(plan.random_state)
-    seeds = Seeds(entropy)
-    shuffled = units.arranged(len(y), np.random.default_rng(seeds.split))
+    keys = row_keys(X)
+    streams = Streams(seed_of(plan.random_state), data_digest(part_digest(keys, y, np.arange(len(y))), units.beside))
+    units = units.shuffled(streams)
+    shuffled = units.arranged(len(y), streams.of("split"))
     if plan.by_number is not None and (units.groups or units.order or plan.split not in ("auto", "single")):
         raise ValueError("Rows are divided by their numbers with split='single', and without groups and order.")
     look = Look("single" if plan.split == "auto" else plan.split, plan.train_share or 0.5)
@@ -94,32 +96,37 @@ def prepare(
     pilot = voters.pilot(len(y)) if looks else None
     if pilot is not None:
         stage.begin("looking at the learning curve")
-        rng, folds = np.random.default_rng(seeds.pilot), plan.split == "auto" and _may_fold(plan, units, len(y))
+        folds = plan.split == "auto" and _may_fold(plan, units, len(y))
+        first = units.rows_of(shuffled[: n_first(len(shuffled), folds)])
+        rng = streams.over(part_digest(keys, y, first)).of("pilot")
         look = look_at_first(pilot, X, y, classes, shuffled, plan.loss, plan.delta, rng, units, folds)
-    divided = (
-        (NumberedRows(entropy, len(y), plan.train_share or 0.5).checked().in_memory(),)
-        if plan.by_number
-        else tuple(
-            PartRows(units.rows_of(part.train), units.rows_of(part.certify))
+    if plan.by_number is None:
+        # What trains comes in the order of the split: how the table was arranged may say something of the other rows.
+        handed = [
+            PartRows(units.rows_of(part.train), np.sort(units.rows_of(part.certify)))
             for part in split_rows(shuffled, look.split, look.share, look.first)
-        )
-    )
+        ]
+        divided = tuple(PartRows(np.sort(rows.train), rows.certify) for rows in handed)
+    else:
+        rows = NumberedRows(streams.key(ROWS_BY_NUMBER), len(y), plan.train_share or 0.5).checked().in_memory()
+        sample = rows.train[plan.by_number.sample(streams, rows.n_train)]
+        handed = [PartRows(sample, rows.certify)]  # as on a cluster, in the order of their numbers
+        divided = (rows,)
     for message in _worries(voters, classes, X, y, divided):
         warnings.warn(message, UserWarning, stacklevel=5)
-    keys, features = row_keys(X), describe_table(owner, given, y, classes)
+    features = describe_table(owner, given, y, classes)
     check_promises(plan.promises, classes, columns_of(X, names, np.arange(len(y))))
     parts = []
-    for rows, seed in zip(divided, seeds.voters.spawn(len(divided)), strict=True):
-        seen, learned_from, blocks = rows, None, None
-        if plan.by_number is not None:
-            seen = PartRows(rows.train[plan.by_number.sample(entropy, rows.n_train)], rows.certify)
-            learned_from = plan.by_number.learned_from(entropy, len(rows.certify))
+    for number, (rows, seen) in enumerate(zip(divided, handed, strict=True)):
+        learned_from = plan.by_number.learned_from(streams, len(rows.certify)) if plan.by_number else None
+        blocks, own = None, streams.over(part_digest(keys, y, seen.train))
         training, labels = _safe_indexing(X, seen.train), np.searchsorted(classes, y[seen.train])
-        together = units.of(seen.train)
-        trained = train_voters(plan, training, y[seen.train], labels, classes, seed, features.columns, stage, together)
+        together = units.of_training(seen.train)
+        rng = own.of("voters", number)
+        trained = train_voters(plan, training, y[seen.train], labels, classes, rng, features.columns, stage, together)
         stage.begin(f"{trained.voters.n_voters:,} voters vote on {len(rows.certify):,} rows")
         # Where rows lie on a cluster, nobody has rows of both kinds side by side.
-        alike = () if plan.by_number else unit_remarks(units, rows, X, features.columns, entropy, table)
+        alike = () if plan.by_number else unit_remarks(units, rows, X, features.columns, streams.digest, table)
         votes, own_labels = (
             trained.voters.votes(_safe_indexing(X, rows.certify)),
             np.searchsorted(classes, y[rows.certify]),
@@ -138,13 +145,15 @@ def prepare(
                 hyper_priors=trained.hyper_priors,
                 duplicates=count_duplicates(keys, rows),
                 digests=(part_digest(keys, y, rows.certify), part_digest(keys, y, rows.train)),
-                probe=probe_rows(X, seen, entropy),
-                sight=_sight(trained.voters, X, names, seen, labels, together, seeds),
+                probe=probe_rows(X, seen, own.of("probe", number)),
+                sight=_sight(trained.voters, X, names, seen, labels, together, own.of("guide", number)),
                 remarks=(*trained.remarks, *alike),
                 learned_from=learned_from,
-                reference=reference_rows(X, names, rows.certify, units.of(rows.certify), seeds.reference),
+                reference=reference_rows(
+                    X, names, rows.certify, units.of(rows.certify), streams.of("reference", number)
+                ),
                 blocks=blocks,
-                witnesses=Witnesses.of(X, seen.train, rows.certify, np.random.default_rng(seeds.witnesses)),
+                witnesses=Witnesses.of(X, seen.train, rows.certify, streams.of("witnesses", number)),
             )
         )
     return Prepared(
@@ -154,7 +163,7 @@ def prepare(
         hyper_prior=hyper_prior_words(plan.prior),
         split=look.split,
         choices=_choices(plan, look, divided),
-        entropy=entropy,
+        streams=streams,
         table=features,
         units=units,
     )
@@ -179,17 +188,18 @@ def _sight(
     rows: PartRows,
     labels: Labels,
     entities: Entities | None,
-    seeds: Seeds,
+    rng: np.random.Generator,
 ) -> Sight:
     """What promises may see; votes on training rows are taken when one asks for them."""
     columns = columns_of(X, names, rows.certify)
     if not len(rows.train):
         return Sight(columns)
 
+    places = np.sort(rng.permutation(len(labels))[:GUIDE_ROWS])  # once: the same for all promises and methods
+
     def unseen() -> Unseen:
-        chosen = np.sort(np.random.default_rng(seeds.promises).permutation(len(labels))[:GUIDE_ROWS])
-        votes = fitted.out_of_sample(_safe_indexing(X, rows.train), labels, chosen)
-        chosen = chosen if votes.rows is None else votes.rows
+        votes = fitted.out_of_sample(_safe_indexing(X, rows.train), labels, places)
+        chosen = places if votes.rows is None else votes.rows
         own = columns_of(X, names, rows.train[chosen])
         return Unseen(votes, labels[chosen], own, None if entities is None else entities.among(chosen))
 

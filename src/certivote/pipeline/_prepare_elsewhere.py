@@ -6,9 +6,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from certivote.certificate import Witnesses
+from certivote.certificate import Witnesses, data_digest, part_digest, row_keys
 from certivote.pipeline._block_risks import Blocks
-from certivote.pipeline._by_number import NumberedRows, chosen_rows
+from certivote.pipeline._by_number import ROWS_BY_NUMBER, NumberedRows, chosen_rows
 from certivote.pipeline._hyper_priors import hyper_prior_words
 from certivote.pipeline._plan import Plan
 from certivote.pipeline._prepare import check_plan, provisos, unseen_classes
@@ -18,7 +18,7 @@ from certivote.pipeline._progress import Stage
 from certivote.pipeline._promises import Sight
 from certivote.pipeline._provenance import Table
 from certivote.pipeline._reference import MOST_ROWS, reference_among
-from certivote.pipeline._seeds import Seeds, entropy_of
+from certivote.pipeline._seeds import Streams, seed_of
 from certivote.pipeline._split import PartRows
 from certivote.pipeline._train import Fit, train_voters
 from certivote.pipeline._units import Units
@@ -47,13 +47,16 @@ class RowsElsewhere(Protocol):
     def labels(self) -> tuple[NDArray[Any], NDArray[np.intp]]:
         """All labels that occur, ascending, and how often."""
 
+    def digest(self) -> str:
+        """Of all rows with their labels, in their order."""
+
     def divide(self, rows: NumberedRows, classes: NDArray[Any]) -> None:
         """Say which rows train and which certify."""
 
     def sample(self, places: NDArray[np.intp]) -> tuple[Any, NDArray[Any], NDArray[np.intp]]:
         """Some of the training rows, by their places, and their labels; and how many training rows have each class."""
 
-    def fitting(self, plan: Plan, seed: np.random.SeedSequence, places: NDArray[np.intp]) -> Fit | None:
+    def fitting(self, plan: Plan, rng: np.random.Generator, places: NDArray[np.intp]) -> Fit | None:
         """What fits voters to the sample and to rows where they lie; None if the plan's voters do it alone."""
 
     def vote(self, voters: FittedVoters, places: NDArray[np.intp]) -> tuple[Votes, Labels]:
@@ -74,33 +77,33 @@ def prepare_elsewhere(plan: Plan, source: RowsElsewhere, stage: Stage | None = N
     """
     stage = stage or Stage()
     assert plan.by_number is not None
-    entropy = entropy_of(plan.random_state)
-    seeds = Seeds(entropy)
     stage.begin("reading the labels")
     found, counts = source.labels()
     classes = np.unique(np.concatenate([found, np.asarray(plan.voters.known_classes(), dtype=found.dtype)]))
     check_plan(plan, (plan.method,), classes)
     every = np.zeros(len(classes), dtype=np.intp)
     every[np.searchsorted(classes, found)] = counts
-    rows = NumberedRows(entropy, int(counts.sum()), plan.train_share or 0.5).checked()
+    stage.begin("reading all rows once, for their digest")
+    streams = Streams(seed_of(plan.random_state), data_digest(source.digest(), {}))
+    rows = NumberedRows(streams.key(ROWS_BY_NUMBER), int(counts.sum()), plan.train_share or 0.5).checked()
     n_certify = rows.n_rows - rows.n_train
     source.divide(rows, classes)
     stage.begin("gathering training rows")
-    places = plan.by_number.sample(entropy, rows.n_train)
+    places = plan.by_number.sample(streams, rows.n_train)
     X, y, training_counts = source.sample(places)
+    own = streams.over(part_digest(row_keys(X), y, np.arange(len(y))))
     if plan.voters.needs_training:
         for message in unseen_classes(classes[training_counts == 0].tolist()):
             warnings.warn(message, UserWarning, stacklevel=3)
     codes = np.searchsorted(classes, y)
-    (seed,) = seeds.voters.spawn(1)
-    fit = source.fitting(plan, seeds.places, places)
-    trained = train_voters(plan, X, y, codes, classes, seed, source.columns, stage, fit=fit)
-    places = plan.by_number.learned_from(entropy, n_certify)
+    fit = source.fitting(plan, own.of("voters where rows lie"), places)
+    trained = train_voters(plan, X, y, codes, classes, own.of("voters", 0), source.columns, stage, fit=fit)
+    places = plan.by_number.learned_from(streams, n_certify)
     stage.begin(f"{trained.voters.n_voters:,} voters vote on {len(places):,} rows")
     blocks = None
     if plan.by_number.in_blocks(n_certify):  # then only the rows that new ones are compared with vote here
         blocks = source.blocks(trained.voters, plan.by_number.block_rows)
-        places = chosen_rows(seeds.reference, n_certify, MOST_ROWS)
+        places = chosen_rows(streams.of("reference", 0), n_certify, MOST_ROWS)
     votes, labels = source.vote(trained.voters, places)
     part = PreparedPart(
         rows=rows,
@@ -114,13 +117,13 @@ def prepare_elsewhere(plan: Plan, source: RowsElsewhere, stage: Stage | None = N
         duplicates=(None, None),
         digests=("", ""),
         remarks=trained.remarks,
-        probe=probe_rows(X, PartRows(np.arange(len(y)), np.arange(0)), entropy),
+        probe=probe_rows(X, PartRows(np.arange(len(y)), np.arange(0)), own.of("probe", 0)),
         sight=Sight(is_given=True),
-        reference=reference_among(len(labels), seeds.reference),
+        reference=reference_among(len(labels), streams.of("reference among", 0)),
         elsewhere=source.certifiable(trained.voters),
         blocks=blocks,
         # The certification rows are not here.
-        witnesses=Witnesses.of(X, np.arange(len(y)), np.arange(0), np.random.default_rng(seeds.witnesses)),
+        witnesses=Witnesses.of(X, np.arange(len(y)), np.arange(0), streams.of("witnesses", 0)),
     )
     return Prepared(
         classes=classes,
@@ -129,7 +132,7 @@ def prepare_elsewhere(plan: Plan, source: RowsElsewhere, stage: Stage | None = N
         split="single",
         hyper_prior=hyper_prior_words(plan.prior),
         choices=plan.by_number.choices(rows.n_train, n_certify),
-        entropy=entropy,
+        streams=streams,
         table=Table(source.target, source.columns, source.n_columns, tuple(every.tolist())),
         units=Units(),
     )

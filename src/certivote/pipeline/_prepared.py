@@ -14,7 +14,7 @@ from certivote.pipeline._hyper_priors import HyperPrior
 from certivote.pipeline._promises import Sight
 from certivote.pipeline._provenance import Table
 from certivote.pipeline._reference import ReferenceRows
-from certivote.pipeline._seeds import Seeds
+from certivote.pipeline._seeds import Streams
 from certivote.pipeline._split import Duplicates, PartRows, Split
 from certivote.pipeline._units import Units
 from certivote.promises import Repeats
@@ -155,7 +155,7 @@ class PreparedPart:
 
 @dataclass(frozen=True)
 class Prepared:
-    """All parts, ready to learn from, the entropy that all randomness comes from, and what the rows were."""
+    """All parts, ready to learn from, the streams that all randomness comes from, and what the rows were."""
 
     classes: NDArray[Any]
     parts: tuple[PreparedPart, ...]
@@ -163,20 +163,6 @@ class Prepared:
     split: Split | int
     hyper_prior: str
     choices: tuple[str, ...]
-    entropy: tuple[int, ...]
+    streams: Streams
     table: Table
     units: Units
-
-    def learning_streams(self) -> list[tuple[np.random.Generator, np.random.Generator]]:
-        """For each part, fresh streams for training and for the draw; the same in every call."""
-        seeds = Seeds(self.entropy).learning.spawn(2 * len(self.parts))
-        streams = [np.random.default_rng(seed) for seed in seeds]
-        return list(zip(streams[::2], streams[1::2], strict=True))
-
-    def prediction_seed(self) -> int:
-        """Seed of the votes that a random predictor draws."""
-        return int(np.random.default_rng(Seeds(self.entropy).prediction).integers(2**63))
-
-    def promise_stream(self) -> np.random.Generator:
-        """What sets rows aside for promises, and puts rows in the order of bets; the same in every call."""
-        return np.random.default_rng(Seeds(self.entropy).promises)

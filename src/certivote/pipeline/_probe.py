@@ -15,7 +15,7 @@ _ROWS, _FROM = 64, 200
 """Probe rows, and the rows that their values are taken from."""
 
 
-def probe_rows(X: Any, part: PartRows, entropy: tuple[int, ...]) -> Any:
+def probe_rows(X: Any, part: PartRows, rng: np.random.Generator) -> Any:
     """Rows that are none of the data: each value comes from the same column of another row.
 
     Parameters
@@ -24,10 +24,9 @@ def probe_rows(X: Any, part: PartRows, entropy: tuple[int, ...]) -> Any:
         All rows, as voters get them.
     part : PartRows
         Values are those of some of its training rows; if it has none, of its certification rows.
-    entropy : tuple of int
+    rng : numpy Generator
     """
     known = part.train if len(part.train) else part.certify
-    rng = np.random.default_rng([len(known), *entropy])
     some = _safe_indexing(X, np.sort(rng.permutation(known)[:_FROM]))
     return _shuffled_sparse(some, rng) if sparse.issparse(some) else _shuffled(some, rng)
 

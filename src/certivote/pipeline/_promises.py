@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from certivote.certificate import PromiseRecord
 from certivote.pipeline._plan import Plan
+from certivote.pipeline._seeds import Streams
 from certivote.pipeline._values import plain_values
 from certivote.promises import Columns, CountedVote, Ledger, Promise, PromiseRows, margins
 from certivote.theory.entities import Entities
@@ -116,7 +118,7 @@ def make_promises(
     classes: NDArray[Any],
     setting: Setting,
     penalty: float,
-    rng: np.random.Generator,
+    streams: Streams,
 ) -> tuple[PromiseRecord, ...]:
     """All promises about one vote.
 
@@ -130,12 +132,14 @@ def make_promises(
         As the vote was certified.
     penalty : float
         Nats for what was learned, as in the part's own bound.
-    rng : numpy Generator
-        Sets rows aside, and puts the others in the order of bets.
+    streams : Streams
+        One sets rows aside, and puts the others in the order of bets.
     """
     part_delta = plan.of_part(plan.promise_delta)
-    units = rng.permutation(counted.count() or len(counted.labels))
-    rows = _rows(counted, sight, units) if counted.method.predictor.counts_errors else None
+    units = cache(lambda: streams.of("promises").permutation(counted.count() or len(counted.labels)))
+    ordered = plan.in_order and counted.entities is None and any(promise.bets for promise in plan.promises)
+    order = units() if ordered else np.arange(len(counted.labels))
+    rows = _rows(counted, sight, order) if counted.method.predictor.counts_errors else None
     ledger = Ledger(
         counted=counted,
         classes=tuple(str(label) for label in classes),
@@ -146,11 +150,12 @@ def make_promises(
         delta=plan.promise_delta,
         part_delta=part_delta,
         penalty=penalty,
+        in_order=plan.in_order,
     )
     return tuple(promise.make(_guided(ledger, promise, sight, units)) for promise in plan.promises)
 
 
-def _rows(counted: CountedVote, sight: Sight, units: NDArray[np.intp]) -> PromiseRows:
+def _rows(counted: CountedVote, sight: Sight, order: NDArray[np.intp]) -> PromiseRows:
     """All certification rows."""
     masses = sight.masses if sight.is_given else counted.votes.masses(counted.vote.weights)
     scores = sight.scores
@@ -161,11 +166,11 @@ def _rows(counted: CountedVote, sight: Sight, units: NDArray[np.intp]) -> Promis
         scores=margins(masses) if scores is None and masses is not None else scores,
         columns=sight.columns,
         entities=counted.entities,
-        order=units if counted.entities is None else np.arange(len(counted.labels)),
+        order=order,
     )
 
 
-def _guided(ledger: Ledger, promise: Promise, sight: Sight, units: NDArray[np.intp]) -> Ledger:
+def _guided(ledger: Ledger, promise: Promise, sight: Sight, units: Callable[[], NDArray[np.intp]]) -> Ledger:
     """The ledger with the rows that the promise may look at beforehand."""
     if ledger.rows is None:
         return ledger
@@ -174,16 +179,24 @@ def _guided(ledger: Ledger, promise: Promise, sight: Sight, units: NDArray[np.in
         return (
             ledger if need == "none" else replace(ledger, guide=_trained(sight, ledger.counted.vote, need == "votes"))
         )
-    first, entities = units[: int(_SET_ASIDE * len(units))], ledger.counted.entities
-    aside = np.zeros(len(units), dtype=bool)
-    aside[first] = True
-    if entities is not None:
-        aside = aside[entities.codes]
-    guide, kept = ledger.rows.take(np.flatnonzero(aside)), np.flatnonzero(~aside)
+    rows, columns = ledger.rows, ledger.rows.columns
+
+    @cache
+    def aside() -> NDArray[np.bool_]:
+        chosen, entities = np.zeros(len(units()), dtype=bool), ledger.counted.entities
+        chosen[units()[: int(_SET_ASIDE * len(chosen))]] = True
+        return chosen if entities is None else chosen[entities.codes]
+
+    def shown(name: str) -> list[Any]:
+        assert columns is not None
+        values = columns(name)
+        return [values[row] for row in np.flatnonzero(aside()).tolist()]
+
     # Whether they are needed is decided by these rows alone, so that the others are as good as new.
-    if promise.guide(guide.columns, trained=False) == "none":
+    if promise.guide(None if columns is None else shown, trained=False) == "none":
         return ledger
-    return replace(ledger, rows=ledger.rows.take(kept), guide=guide, kept=kept)
+    kept = np.flatnonzero(~aside())
+    return replace(ledger, rows=rows.take(kept), guide=rows.take(np.flatnonzero(aside())), kept=kept)
 
 
 def _trained(sight: Sight, vote: Vote, with_votes: bool) -> PromiseRows:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from certivote._version import __version__
 from certivote.certificate import Provenance
+from certivote.pipeline._seeds import Streams
 from certivote.pipeline._values import column_name
 
 __all__ = ["Table", "describe_table", "provenance"]
@@ -60,11 +61,13 @@ def describe_table(owner: Any, given: Any, y: NDArray[Any], classes: NDArray[Any
     )
 
 
-def provenance(table: Table, entropy: tuple[int, ...], parameters: tuple[tuple[str, str], ...]) -> Provenance:
+def provenance(table: Table, streams: Streams, parameters: tuple[tuple[str, str], ...]) -> Provenance:
     """The record of a certificate that is made now, from rows that are not known to come from a file."""
     return Provenance(
         created=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        entropy=entropy,
+        entropy=streams.seed.words if streams.used else (),
+        fresh=streams.used and streams.seed.fresh,
+        data_digest=streams.digest if streams.used else "",
         versions=(
             ("certivote", __version__),
             ("python", platform.python_version()),

@@ -173,7 +173,7 @@ def on_grid(masses: Array) -> NDArray[np.uint16]:
 
 
 def reference_rows(
-    X: Any, names: Sequence[str], certify: NDArray[np.intp], entities: Entities | None, seed: np.random.SeedSequence
+    X: Any, names: Sequence[str], certify: NDArray[np.intp], entities: Entities | None, rng: np.random.Generator
 ) -> ReferenceRows:
     """Choose them at random: of rows that belong together, one of each entity.
 
@@ -187,22 +187,22 @@ def reference_rows(
         The certification rows.
     entities : Entities or None
         Which of these belong together.
-    seed : SeedSequence
+    rng : numpy Generator
         Of a stream that nothing else uses.
     """
-    places = np.random.default_rng(seed).permutation(len(certify))
+    places = rng.permutation(len(certify))
     if entities is not None:
         places = places[np.unique(entities.codes[places], return_index=True)[1]]
-        places = np.random.default_rng(seed).permutation(places)
+        places = rng.permutation(places)
     places = places[:MOST_ROWS]
     some = certify[np.sort(places[:_LOOKED_AT])]
     columns = tuple(ColumnShares.of(name, values) for name, values in table_columns(X, names, some))
     return ReferenceRows(np.sort(places), columns)
 
 
-def reference_among(n_rows: int, seed: np.random.SeedSequence) -> ReferenceRows:
+def reference_among(n_rows: int, rng: np.random.Generator) -> ReferenceRows:
     """The same of rows whose votes are here and whose columns are not."""
-    return ReferenceRows(np.sort(np.random.default_rng(seed).permutation(n_rows)[:MOST_ROWS]), ())
+    return ReferenceRows(np.sort(rng.permutation(n_rows)[:MOST_ROWS]), ())
 
 
 def table_columns(X: Any, names: Sequence[str], rows: NDArray[np.intp]) -> Iterator[tuple[str, Any]]:

@@ -1,28 +1,75 @@
-"""Where all randomness of a run comes from."""
+"""Where all randomness of a run comes from: a seed, the data, and a purpose for every stream."""
 
+import secrets
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
-__all__ = ["Seeds", "entropy_of"]
+from certivote.maths.streams import stream, stream_key
+
+__all__ = ["Seed", "Streams", "seed_of"]
 
 
-def entropy_of(random_state: Any) -> tuple[int, ...]:
-    """The numbers that a certificate records of ``random_state``; of an earlier run, those that it has recorded."""
-    if isinstance(random_state, tuple):
+@dataclass(frozen=True)
+class Seed:
+    """What was given as ``random_state``, or was taken from the system.
+
+    Attributes
+    ----------
+    words : tuple of int
+    fresh : bool
+        Whether the system gave it for this run alone. A number that somebody chose could have been chosen by what
+        comes of it.
+    """
+
+    words: tuple[int, ...]
+    fresh: bool
+
+
+def seed_of(random_state: Any) -> Seed:
+    """The seed that a certificate records of ``random_state``: without one, 128 fresh bits from the system.
+
+    That of an earlier run, a :class:`Seed`, stays as it is.
+    """
+    if isinstance(random_state, Seed):
         return random_state
     if random_state is None:
-        return tuple(int(word) for word in np.random.SeedSequence().generate_state(4))
+        return Seed(tuple(secrets.randbits(32) for _ in range(4)), fresh=True)
     if isinstance(random_state, np.random.RandomState):
-        return tuple(check_random_state(random_state).randint(2**31, size=4).tolist())
-    return (int(random_state),)
+        return Seed(tuple(random_state.randint(2**31, size=4).tolist()), fresh=False)
+    return Seed((int(random_state),), fresh=False)
 
 
-class Seeds:
-    """Independent seeds for all that is random."""
+class Streams:
+    """The streams of a run, each for one purpose; see :mod:`certivote.maths.streams`.
 
-    def __init__(self, entropy: tuple[int, ...]):
-        seeds = np.random.SeedSequence(entropy).spawn(12)
-        self.split, self.voters, self.learning, self.prediction, self.pilot, self.looks, self.promises = seeds[:7]
-        self.reference, self.sample, self.learned, self.places, self.witnesses = seeds[7:]
+    Parameters
+    ----------
+    seed : Seed
+    digest : str
+        Of the rows that the streams may depend on: all data; of what trains the voters, the training rows alone.
+
+    Attributes
+    ----------
+    used : bool
+        Whether anything was random.
+    """
+
+    def __init__(self, seed: Seed, digest: str):
+        self.seed, self.digest, self.used = seed, digest, False
+
+    def of(self, purpose: str, *which: int) -> np.random.Generator:
+        """A generator that starts anew with every call."""
+        self.used = True
+        return stream(purpose, *which, seed=self.seed.words, digest=self.digest)
+
+    def key(self, purpose: str) -> int:
+        """128 bits, for a generator that is a function of a counter."""
+        self.used = True
+        return stream_key(purpose, seed=self.seed.words, digest=self.digest) >> 128
+
+    def over(self, digest: str) -> "Streams":
+        """The streams with the same seed that depend on other rows."""
+        self.used = True
+        return Streams(self.seed, digest)

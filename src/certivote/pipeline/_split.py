@@ -24,7 +24,7 @@ Duplicates = tuple[int | None, int | None]
 
 @dataclass(frozen=True)
 class PartRows:
-    """Row numbers of one part: those that the voters are fitted on, and those that certify their vote; ascending."""
+    """Row numbers of one part: those that the voters are fitted on, and those that certify their vote."""
 
     train: Rows
     certify: Rows
@@ -36,7 +36,7 @@ class PartRows:
 
 
 def split_rows(shuffled: Rows, split: Split | int, train_share: float, first: int = 0) -> tuple[PartRows, ...]:
-    """Divide the rows, or entities.
+    """Divide the rows, or entities; the parts name them in the order in which they come.
 
     Parameters
     ----------
@@ -64,14 +64,14 @@ def split_rows(shuffled: Rows, split: Split | int, train_share: float, first: in
         if n_rows < split:
             raise ValueError(f"Too few rows: n_samples = {n_rows}, and split={split} needs at least one for each fold.")
         folds = np.array_split(shuffled[first:], split)
-        return tuple(PartRows(np.setdiff1d(shuffled, fold), np.sort(fold)) for fold in folds)
+        return tuple(PartRows(shuffled[~np.isin(shuffled, fold)], fold) for fold in folds)
     n_train = round(train_share * n_rows)
     if not 0 < n_train < n_rows:
         raise ValueError(
             f"Too few rows: n_samples = {n_rows} with train_share={train_share} leaves {n_train} to train the voters "
             f"and {n_rows - n_train} to certify; both need at least 1. Give more rows, or another train_share."
         )
-    one, other = np.sort(shuffled[:n_train]), np.sort(shuffled[n_train:])
+    one, other = shuffled[:n_train], shuffled[n_train:]
     parts = (PartRows(train=one, certify=other), PartRows(train=other, certify=one))
     return parts if split == "cross" else parts[:1]
 

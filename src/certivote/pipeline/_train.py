@@ -37,7 +37,7 @@ def train_voters(
     y: NDArray[Any],
     labels: Labels,
     classes: NDArray[Any],
-    seed: np.random.SeedSequence,
+    rng: np.random.Generator,
     columns: Sequence[str],
     stage: Stage,
     together: Entities | None = None,
@@ -51,7 +51,8 @@ def train_voters(
     X, y, labels : rows, array, array of int
         The training rows, and their classes as they are and as codes.
     classes : array
-    seed : numpy SeedSequence
+    rng : numpy Generator
+        Of a stream that depends on the training rows alone.
     columns : sequence of str
         Names of the features; empty if they have none.
     stage : Stage
@@ -60,7 +61,6 @@ def train_voters(
     fit : function, optional
         What fits them; by default the plan's voters.
     """
-    rng = np.random.default_rng(seed)
     stage.begin(f"fitting the voters on {len(labels):,} rows")
     belong = {} if together is None else {"entities": together.codes}
     fitted = (fit or plan.voters.fit)(X, y, classes, rng, **belong)

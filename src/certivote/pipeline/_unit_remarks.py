@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
+from certivote.maths.streams import stream
 from certivote.pipeline._relatives import relatives_remarks
-from certivote.pipeline._seeds import Seeds
 from certivote.pipeline._split import PartRows
 from certivote.pipeline._units import Units
 
@@ -15,11 +15,14 @@ __all__ = ["unit_remarks"]
 
 
 def unit_remarks(
-    units: Units, rows: PartRows, X: Any, columns: tuple[str, ...], entropy: tuple[int, ...], table: Any = None
+    units: Units, rows: PartRows, X: Any, columns: tuple[str, ...], digest: str, table: Any = None
 ) -> tuple[str, ...]:
-    """Sentences about one part; ``table`` has other columns of the rows."""
+    """Sentences about one part; ``digest`` is that of the data, and ``table`` has other columns of the rows.
+
+    No bound rests on which rows are looked at, so no seed has a part in it.
+    """
     if units.entities is None:
-        rng = np.random.default_rng(Seeds(entropy).looks)
+        rng = stream("looks", seed=(), digest=digest)
         X, columns = _beside(X, columns, table)
         found = relatives_remarks(X, rows.train, rows.certify, columns, rng)
         # That neighbouring rows are alike is what a recording is like, and what the order was given for.

@@ -1,8 +1,7 @@
 """What the rows come in: entities that must not be divided, or an order in time."""
 
-import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from typing import Any
 
@@ -13,6 +12,7 @@ from scipy import stats
 from sklearn.utils.validation import check_consistent_length
 
 from certivote.certificate import Certificate, Drift, missing_places, names_of
+from certivote.pipeline._seeds import Streams
 from certivote.pipeline._values import column_name, plain_values
 from certivote.theory.entities import Entities
 
@@ -28,19 +28,24 @@ class Units:
     Attributes
     ----------
     entities : array of int or None
-        Of each row, the number of its entity; None if every row is by itself. They are numbered in the order of the
-        SHA-256 of their names as text, in which bets are placed: nobody chooses it, and it does not depend on the order
-        of the rows, on a seed, on labels or on votes.
+        Of each row, the number of its entity; None if every row is by itself. They are numbered in the order in which
+        bets are placed: as they come, and at random after :meth:`shuffled`.
     times : array or None
         What puts the rows in their order in time, if they have one.
     groups, order : str
         What they are called in a certificate; empty if there are none.
+    beside : dict
+        The names of the entities or the times, for the digest of the data.
+    ties : array of int or None
+        Of each row, its place among the rows of its entity.
     """
 
     entities: Codes | None = None
     times: NDArray[Any] | None = None
     groups: str = ""
     order: str = ""
+    beside: dict[str, Any] = field(default_factory=dict)
+    ties: Codes | None = None
 
     @property
     def _count(self) -> int:
@@ -56,17 +61,35 @@ class Units:
             return np.lexsort((rng.permutation(n_rows), self.times))
         return rng.permutation(n_rows if self.entities is None else self._count)
 
+    def shuffled(self, streams: Streams) -> "Units":
+        """The same with the entities numbered at random, and the rows of each in random order."""
+        if self.entities is None:
+            return self
+        numbers = streams.of("bets").permutation(self._count)
+        return replace(
+            self, entities=numbers[self.entities], ties=streams.of("rows of entities").permutation(len(self.entities))
+        )
+
     def rows_of(self, units: Codes) -> Codes:
-        """The row numbers of some entities, ascending; rows that are by themselves stay as they come."""
+        """The row numbers of some entities, in their order; rows that are by themselves stay as they come."""
         if self.entities is None:
             return units
-        wanted = np.zeros(self._count, dtype=bool)
-        wanted[units] = True
-        return np.flatnonzero(wanted[self.entities])
+        places = np.full(self._count, len(units))
+        places[units] = np.arange(len(units))
+        own = places[self.entities]
+        ordered = np.argsort(own, kind="stable") if self.ties is None else np.lexsort((self.ties, own))
+        return ordered[: np.count_nonzero(own < len(units))]
 
     def of(self, rows: Codes) -> Entities | None:
         """The entities of some rows."""
         return None if self.entities is None else Entities(self.entities).among(rows)
+
+    def of_training(self, rows: Codes) -> Entities | None:
+        """The same with entities numbered as they come: nothing but these rows has a part in their numbers."""
+        if self.entities is None:
+            return None
+        _, first, codes = np.unique(self.entities[rows], return_index=True, return_inverse=True)
+        return Entities(np.argsort(np.argsort(first))[codes])
 
     def places(self, units: Codes) -> Codes:
         """Of each entity, by its number, its place among some of them."""
@@ -76,7 +99,7 @@ class Units:
 
 
 def make_units(n_rows: int, groups: ArrayLike | None, order: ArrayLike | None) -> Units:
-    """Check the arguments ``groups`` and ``order``, and number the entities.
+    """Check the arguments ``groups`` and ``order``, and number the entities as they come.
 
     Examples
     --------
@@ -92,12 +115,12 @@ def make_units(n_rows: int, groups: ArrayLike | None, order: ArrayLike | None) -
         names = names_of(_checked(groups, n_rows, "groups"))
         if len(set(names)) < 2:
             raise ValueError(f"groups must name at least two entities; all {n_rows:,} rows are of {names[0]!r:.80}.")
-        ordered = sorted(set(names), key=lambda name: hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest())
-        numbers = {name: number for number, name in enumerate(ordered)}
-        return Units(entities=np.array([numbers[name] for name in names]), groups=column_name(groups) or "groups")
+        numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
+        entities = np.array([numbers[name] for name in names])
+        return Units(entities=entities, groups=column_name(groups) or "groups", beside={"groups": names})
     if order is not None:
         times = _times(_checked(order, n_rows, "order"), n_rows)
-        return Units(times=times, order=column_name(order) or "order")
+        return Units(times=times, order=column_name(order) or "order", beside={"order": times})
     return Units()
 
 

@@ -186,7 +186,7 @@ def plot_decisions(certificate: Any, promise: str | None = None, ax: "Axes | Non
     >>> rng = np.random.default_rng(0)
     >>> y, scores = rng.integers(2, size=1000), rng.random(1000)
     >>> said = np.where(rng.random(1000) < 0.5 * (1 - scores), 1 - y, y)
-    >>> certificate = certify_predictions(y, said, scores=scores, promises=[Abstention(curve=5)])
+    >>> certificate = certify_predictions(y, said, scores=scores, promises=[Abstention(curve=5)], random_state=0)
     >>> plot_decisions(certificate).get_xlabel()
     'answered in %'
     """

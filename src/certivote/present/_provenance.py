@@ -3,7 +3,7 @@
 import json
 
 from certivote.certificate import Certificate, counted
-from certivote.present._subject import is_one_model, model_names, noun, only_answers
+from certivote.present._subject import model_names, noun, only_answers
 
 __all__ = ["provenance_facts"]
 
@@ -24,8 +24,8 @@ def provenance_facts(certificate: Certificate, whole: bool = False) -> list[tupl
     """
     made = certificate.provenance
     moment = made.created.replace("T", " ").replace("Z", " UTC")
-    # Nothing is drawn for one model that somebody brought.
-    seed = "" if is_one_model(certificate) else f", seed {', '.join(map(str, made.entropy))}"
+    kind = "fresh seed" if made.fresh else "seed"
+    seed = f", {kind} {', '.join(map(str, made.entropy))}" if made.entropy else ""
     rows = [("made", f"{moment} by certivote {certificate.library_version}{seed}"), ("data", _data(certificate))]
     if made.source:
         digest = made.source_digest if whole else made.source_digest[:_SHORT] + "..."

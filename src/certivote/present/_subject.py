@@ -13,7 +13,7 @@ __all__ = ["is_given", "is_one_model", "method_of", "model_names", "noun", "only
 def method_of(certificate: Certificate) -> Method:
     """The method as this certificate used it: about this predictor, and with the theorem for entities if it has any."""
     method = replace(METHODS[certificate.method], predictor=PREDICTORS[certificate.certified])
-    return method.by_entity() if certificate.groups else method
+    return method.by_entity(certificate.bets == "in order") if certificate.groups else method
 
 
 def is_one_model(certificate: Certificate) -> bool:

@@ -49,7 +49,7 @@ class ByClass(Promise):
     >>> from certivote import CertifiedVoteClassifier
     >>> clf = CertifiedVoteClassifier("dis-b", "forest", random_state=0).fit(*load_iris(return_X_y=True))
     >>> [(entry.label, entry.kind, entry.n) for entry in clf.certificate_.by_class][:2]
-    [('0', 'error', 27), ('0', 'false alarm', 48)]
+    [('0', 'error', 31), ('0', 'false alarm', 44)]
     """
 
     name = "by class"

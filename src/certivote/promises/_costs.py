@@ -84,6 +84,7 @@ class Costs(Promise):
     """
 
     name = "costs"
+    bets = True
 
     def __init__(self, costs: Mapping[tuple[Any, Any], float]) -> None:
         if not isinstance(costs, Mapping) or not costs:
@@ -183,7 +184,7 @@ class Costs(Promise):
         if guide is None or not len(guide.labels):
             return "levels" if len(levels) == 2 and entities is None else "bets"
         theorem, setting = ledger.theorem, ledger.setting
-        betting, price = by_entity(theorem), theorem.price(0.0, setting)
+        betting, price = by_entity(theorem, in_order=ledger.in_order), theorem.price(0.0, setting)
         costs = matrix[guide.labels, guide.answers]
 
         def bet(losses: Array, delta: float) -> float:

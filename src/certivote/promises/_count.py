@@ -97,10 +97,10 @@ def count_votes(
     votes: Votes,
     labels: Labels,
     vote: Vote,
-    rng: np.random.Generator,
+    rng: np.random.Generator | None,
     entities: Entities | None = None,
     repeats: Repeats | None = None,
 ) -> CountedVote:
-    """Count, class by class, what a vote does on the certification rows."""
+    """Count, class by class, what a vote does on the certification rows; ``rng`` is for a vote that is random."""
     tally = method.predictor.tally(vote, votes, labels, loss, rng)
     return CountedVote(method, loss, votes, labels, entities, vote, tally, repeats)

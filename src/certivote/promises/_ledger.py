@@ -58,6 +58,8 @@ class Ledger:
     part_delta : float
     penalty : float
         Nats for what was learned, as in the part's own bound.
+    in_order : bool
+        Whether bets are placed one after another, in a random order; otherwise they need none.
     """
 
     counted: CountedVote
@@ -69,6 +71,7 @@ class Ledger:
     delta: float
     part_delta: float
     penalty: float
+    in_order: bool = True
 
     @property
     def theorem(self) -> Theorem:
@@ -106,7 +109,7 @@ class Ledger:
         up, by some units in the last place; their means over the rows of an entity are rounded up here.
         """
         assert self.rows is not None
-        entities, theorem = self.rows.entities, by_entity(self.theorem)
+        entities, theorem = self.rows.entities, by_entity(self.theorem, in_order=self.in_order)
         if entities is None:
             each = losses[self.rows.order]
         else:

@@ -68,7 +68,7 @@ CertifiedVoteClassifier.flags`, or :func:`certivote.promises.flagged`; ``predict
     >>> from certivote.promises import Sensitivity, flagged
     >>> X, X_new, y, y_new = train_test_split(*load_breast_cancer(return_X_y=True), test_size=0.5, random_state=0)
     >>> model = GaussianNB().fit(X, y)
-    >>> certificate = certify(model, X_new, y_new, promises=[Sensitivity(0.9, label=0)])
+    >>> certificate = certify(model, X_new, y_new, promises=[Sensitivity(0.9, label=0)], random_state=0)
     >>> print(certificate.promises[1])
     With 95 % confidence, all at once: sensitivity: a case is flagged where the mass of 0 is at least 0.00111.
       0: at least 90.00 % of such cases are flagged (missed: 4 of 101)

@@ -48,7 +48,7 @@ CertifiedVoteClassifier.predict_sets`, or of :func:`certivote.promises.predictio
     >>> from certivote.promises import PredictionSets, prediction_sets
     >>> X, X_new, y, y_new = train_test_split(*load_wine(return_X_y=True), test_size=0.6, random_state=0)
     >>> model = GaussianNB().fit(X[:, :2], y)
-    >>> certificate = certify(model, X_new[:, :2], y_new, promises=[PredictionSets(0.9)])
+    >>> certificate = certify(model, X_new[:, :2], y_new, promises=[PredictionSets(0.9)], random_state=0)
     >>> print(certificate.promises[1])
     With 95 % confidence, all at once: prediction sets: the classes whose mass is at least 0.0293, and the answer.
       at least 90.00 % of cases have their class in the set (left out: 5 of 107)

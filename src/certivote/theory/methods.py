@@ -112,9 +112,9 @@ class Method:
         same_kind = family.over_weights == self.family.over_weights
         return family is self.family or (same_kind and (family.exact or not self.risk.exact))
 
-    def by_entity(self) -> "Method":
+    def by_entity(self, in_order: bool = True) -> "Method":
         """The same for rows that belong to entities, of which the losses lie anywhere between 0 and 1."""
-        return replace(self, theorem=by_entity(self.theorem))
+        return replace(self, theorem=by_entity(self.theorem, in_order=in_order))
 
     def families(self) -> list[str]:
         """Names of the families that can be chosen."""

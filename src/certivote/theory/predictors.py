@@ -153,11 +153,11 @@ class Predictor(ABC):
     counts_errors: ClassVar[bool] = True
 
     @abstractmethod
-    def deploy(self, family: Family, parameters: Array, rng: np.random.Generator) -> Vote:
-        """The vote that learned parameters become; ``rng`` must be used for draws alone."""
+    def deploy(self, family: Family, parameters: Array, rng: np.random.Generator | None) -> Vote:
+        """The vote that learned parameters become; ``rng`` is for draws, and None where nothing is drawn."""
 
-    def tally(self, vote: Vote, votes: Votes, labels: Labels, loss: Loss, rng: np.random.Generator) -> Tally:
-        """Count what the vote does on the certification rows."""
+    def tally(self, vote: Vote, votes: Votes, labels: Labels, loss: Loss, rng: np.random.Generator | None) -> Tally:
+        """Count what the vote does on the certification rows; ``rng`` is for a vote that is random, otherwise None."""
         answers, wrong = answers_and_mistakes(votes, vote.weights, labels, loss)
         return Tally(1, wrong[None, :], answers)
 
@@ -182,7 +182,8 @@ class _Drawn(Predictor):
     short = "one vote, drawn once"
     draws = True
 
-    def deploy(self, family: Family, parameters: Array, rng: np.random.Generator) -> Vote:
+    def deploy(self, family: Family, parameters: Array, rng: np.random.Generator | None) -> Vote:
+        assert rng is not None
         draw = family.draw(parameters, rng)
         return Vote(family, parameters, draw.point, fixed_point(draw.log_weights))
 
@@ -198,13 +199,14 @@ class _Random(Predictor):
     is_random = True
     counts_errors = False
 
-    def deploy(self, family: Family, parameters: Array, rng: np.random.Generator) -> Vote:
+    def deploy(self, family: Family, parameters: Array, rng: np.random.Generator | None) -> Vote:
         return Vote(family, parameters, np.empty(0), family.mean_weights(parameters))
 
-    def tally(self, vote: Vote, votes: Votes, labels: Labels, loss: Loss, rng: np.random.Generator) -> Tally:
+    def tally(self, vote: Vote, votes: Votes, labels: Labels, loss: Loss, rng: np.random.Generator | None) -> Tally:
         nothing = np.empty(0, dtype=np.intp)
         if vote.family.exact and (loss == "half-weight" or votes.n_classes == 2):
             return Tally(0, np.zeros((0, votes.n_rows), dtype=bool), nothing)
+        assert rng is not None
         rounds = math.ceil(vote.family.simulated_votes(votes.n_voters) / votes.n_rows)
         # Draws follow one another, so blocks do too.
         wrong = [_drawn_mistakes(vote, own, labels[rows], loss, rng, rounds) for rows, own in row_blocks(votes)]
@@ -233,7 +235,7 @@ class _Mean(Predictor):
     short = "the vote of the mean weights"
     counts_errors = False
 
-    def deploy(self, family: Family, parameters: Array, rng: np.random.Generator) -> Vote:
+    def deploy(self, family: Family, parameters: Array, rng: np.random.Generator | None) -> Vote:
         # The bounds of the mean vote hold for all weights at once, so also for those that are deployed.
         weights = fixed_point(np.log(parameters))
         return Vote(family, weights, np.empty(0), weights)
@@ -249,7 +251,7 @@ class _Fixed(Predictor):
     short = "a classifier fixed beforehand"
     learns = False
 
-    def deploy(self, family: Family, parameters: Array, rng: np.random.Generator) -> Vote:
+    def deploy(self, family: Family, parameters: Array, rng: np.random.Generator | None) -> Vote:
         weights = fixed_point(np.log(parameters))
         return Vote(family, weights, np.empty(0), weights)
 

@@ -1,14 +1,14 @@
 """Hold a certificate against the model and the data that it is about: let the voters vote again, and count again."""
 
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from certivote.certificate import Certificate, PartRecord
+from certivote.certificate import Certificate, PartRecord, data_digest
 from certivote.verify._audit import AuditedModel, AuditedPart
-from certivote.verify._check import Check
+from certivote.verify._check import Check, trusted
 from certivote.verify._entities import OTHER_LOSSES, entity_losses
 from certivote.verify._families import FAMILIES
 from certivote.verify._gather import Gathered, GatheredPart, GatheredVote
@@ -23,7 +23,7 @@ from certivote.verify._weights import is_certified_vote
 from certivote.verify._witnesses import check_witnesses
 from certivote.verify._words import FITTED
 
-__all__ = ["against_data", "against_model", "check_majority"]
+__all__ = ["against_data", "against_model", "check_data_digest", "check_majority"]
 
 Labels = NDArray[np.intp]
 
@@ -108,6 +108,7 @@ def against_data(
     known = yield from _check_classes(c, model, found)
     if not known:
         return
+    yield check_data_digest(c, found.digest(), units.beside)
     yield from units.check_parts(c, parameters, model.parts_, n_rows)
     first = found.parts[c.deployed]
     yield from _check_rows(c, first, model.part_, units, "")
@@ -117,6 +118,16 @@ def against_data(
     if found.witnesses is not None:
         yield found.witnesses.check()
     yield from _check_votes(c, found.vote, weights, *_units_of(units, model.part_))
+
+
+def check_data_digest(c: Certificate, rows: str, beside: Mapping[str, Any]) -> Check:
+    """Whether random numbers depended on these data: on rows and labels, and on what stands beside them."""
+    for name, recorded in (("groups", c.groups), ("order", c.order)):
+        if recorded and name not in beside:
+            return trusted("digest of the data", f"{name}= is needed too", "provenance.data_digest")
+    same = data_digest(rows, beside) == c.provenance.data_digest
+    told = f"{'as' if same else 'OTHER than'} recorded, for rows in this order"
+    return Check("digest of the data", same, told)
 
 
 def _check_classes(c: Certificate, model: AuditedModel, found: Gathered) -> Generator[Check, None, bool]:

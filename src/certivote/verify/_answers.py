@@ -23,10 +23,10 @@ class Answers:
     labels : array of int
     codes : array of int of shape (n_rows, n_models)
         The models in the order of the certificate.
-    truth : list of str
-        The true labels as text.
-    tables : list of lists of str
-        The answers to each row as text.
+    truth : list
+        The true labels.
+    tables : list of tuple
+        The answers to each row.
     absent : tuple of str
         Classes of the certificate that neither rows nor answers have.
     places : dict
@@ -35,8 +35,8 @@ class Answers:
 
     labels: Labels
     codes: Labels
-    truth: list[str]
-    tables: list[list[str]]
+    truth: list[Any]
+    tables: list[tuple[Any, ...]]
     absent: tuple[str, ...]
     places: dict[Any, int]
 
@@ -111,8 +111,8 @@ def read_answers(c: Certificate, y: Any, answers: list[Any]) -> Answers:
     return Answers(
         labels=np.array([code[label] for label in truth], dtype=np.intp),
         codes=np.array([[code[label] for label in column] for column in columns], dtype=np.intp).T,
-        truth=[str(label) for label in truth],
-        tables=[[str(label) for label in row] for row in zip(*columns, strict=True)],
+        truth=truth,
+        tables=list(zip(*columns, strict=True)),
         absent=tuple(name for name in c.classes if name not in set(written.values())),
         places=code,
     )

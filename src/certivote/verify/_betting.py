@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from flint import arb, fmpq
 
-__all__ = ["betting_limit_holds", "order_free_limit_holds"]
+__all__ = ["bets_hold", "betting_limit_holds", "order_free_limit_holds"]
 
 _AT_STAKE = fmpq(31, 32)
 """What a loss of 1 may take of the wealth."""
@@ -22,6 +22,13 @@ _PURSES, _BOLDER = (fmpq(7, 8), fmpq(1, 8)), 8
 
 _AT_ONCE = (8.0, 24.0, 96.0)
 """How bold the players are who bet on all losses at once; one more bets all that it has. They start with as much."""
+
+
+def bets_hold(how: str, losses: Sequence[float | fmpq], level: arb, target: arb, bound: arb) -> bool:
+    """Whether the upper limit of the mean is at most ``bound`` by bets of the recorded kind."""
+    if how == "in order":
+        return betting_limit_holds(losses, level, target, bound)
+    return how == "at once" and order_free_limit_holds(losses, level, bound)
 
 
 def betting_limit_holds(losses: Sequence[float | fmpq], level: arb, target: arb, bound: arb) -> bool:

@@ -34,7 +34,8 @@ def check_candidates(c: Certificate, parameters: dict[str, Any] | None) -> Itera
     delta = (0.8 * c.delta if c.together else c.delta) / n_candidates(c)
     with ctx.workprec(BITS):
         for candidate in c.candidates:
-            right = is_fixed_bound(candidate.errors, part.n, candidate.losses, part.entities, delta, candidate.bound)
+            counts = (candidate.errors, part.n, candidate.losses, part.entities)
+            right = is_fixed_bound(*counts, delta, candidate.bound, c.bets)
             told = f"{candidate.errors:,} errors in {part.n:,} rows, at most {candidate.bound!r} at {delta:.6g}"
             yield Check(f"candidate {candidate.name}", right, told)
     chosen = [candidate for candidate in c.candidates if candidate.chosen]

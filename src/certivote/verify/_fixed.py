@@ -4,13 +4,15 @@ from flint import arb
 
 from certivote.verify._account import SLACK
 from certivote.verify._ball_maths import binomial_limit_holds
-from certivote.verify._betting import betting_limit_holds
+from certivote.verify._betting import bets_hold
 from certivote.verify._losses import exact_losses, losses_fit
 
 __all__ = ["is_fixed_bound"]
 
 
-def is_fixed_bound(errors: int, n: int, losses: tuple[float, ...], entities: int, delta: float, bound: float) -> bool:
+def is_fixed_bound(
+    errors: int, n: int, losses: tuple[float, ...], entities: int, delta: float, bound: float, bets: str
+) -> bool:
     """Whether this is the bound, from above: of Clopper and Pearson, or by bets where rows belong to entities."""
     if not 0 <= errors <= n or not 0.0 < bound <= 1.0 or not 0.0 < delta < 1.0:
         return False
@@ -22,4 +24,4 @@ def is_fixed_bound(errors: int, n: int, losses: tuple[float, ...], entities: int
     if not losses_fit(losses, entities, n, errors):
         return False
     shares = exact_losses(losses, n)
-    return betting_limit_holds(shares, level, level, above) and not betting_limit_holds(shares, level, level, below)
+    return bets_hold(bets, shares, level, level, above) and not bets_hold(bets, shares, level, level, below)

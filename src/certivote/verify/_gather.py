@@ -174,6 +174,7 @@ class Gathered:
         self.vote = GatheredVote(c, model, weights)
         self.witnesses = None if model.witnesses_ is None else GatheredWitnesses(model.witnesses_)
         self.n_rows, self.unknown = 0, set[str]()
+        self._pieces: list[Piece] = []
         self.counts = np.zeros(len(model.classes_), dtype=np.int64)
 
     def add_all(self, blocks: Iterable[tuple[Any, Any]]) -> None:
@@ -187,9 +188,14 @@ class Gathered:
                 self._add(X, y, places)
             self.n_rows += len(y)
 
+    def digest(self) -> str:
+        """Of all rows with their labels."""
+        return join_pieces(self._pieces)
+
     def _add(self, X: Any, y: NDArray[Any], labels: Labels) -> None:
         self.counts += np.bincount(labels, minlength=len(self.counts))
         keys = row_keys(X)
+        self._pieces.append(row_piece(keys, y, self.n_rows))
         for place, part in enumerate(self.parts):
             certify = part.add(self.n_rows, keys, y, labels)
             if place == self._c.deployed and self.witnesses is not None:

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from certivote.certificate import Certificate, part_digest, row_keys, used_rows
-from certivote.verify._against import check_majority
+from certivote.verify._against import check_data_digest, check_majority
 from certivote.verify._answers import Answers, asked, listed, probabilities, read_answers
 from certivote.verify._check import Check, trusted
 from certivote.verify._entities import OTHER_LOSSES, entity_losses
 from certivote.verify._methods import GIVEN, method_of
-from certivote.verify._promises import Sight
+from certivote.verify._promises import RULES, Sight
 from certivote.verify._recount import check_prior_vote, recount
 from certivote.verify._simulation import Array, Labels, mistakes
 from certivote.verify._tally import prior_votes, tally, unknown_vote
@@ -118,6 +118,7 @@ def against_answers(
     wrong = [mistakes(votes.masses(each), answers.labels, c.loss) for each in prior_votes(part, votes.n_voters)]
     yield check_prior_vote(part, votes.n_voters, wrong, entities)
     sight = yield from _sight(c, parameters, answers, model, X, scores, table)
+    yield from _check_data(c, parameters, X, units, sight.scores)
     weights = _weights(c)
     problem = unknown_vote(c, votes.n_voters, len(weights))
     if problem:
@@ -228,6 +229,22 @@ def _check_rows(
     yield Check("duplicates counted", doubles == part.duplicates, f"{doubles:,} counted, {part.duplicates:,} recorded")
     if training is not None:
         yield from _check_training(c, _table(X), _table(training))
+
+
+def _check_data(
+    c: Certificate, parameters: dict[str, Any] | None, X: Any, units: Units, scores: Any
+) -> Iterator[Check]:
+    """Whether random numbers depended on these data: on all that losses are computed from."""
+    answers_only = parameters is not None and bool(parameters["answers_only"])
+    if not c.provenance.entropy or (X is None and not answers_only):
+        return
+    beside = dict(units.beside)
+    if answers_only and any(RULES[each.name].needs == "scores" for each in c.promises if each.name in RULES):
+        if scores is None:
+            yield trusted("digest of the data", "scores= is needed too", "provenance.data_digest")
+            return
+        beside["scores"] = scores
+    yield check_data_digest(c, c.deployed_part.certification_digest, beside)
 
 
 def _check_training(c: Certificate, X: Any, training: Any) -> Iterator[Check]:

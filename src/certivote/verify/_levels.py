@@ -14,6 +14,7 @@ from certivote.verify._given import against_answers, check_names
 from certivote.verify._methods import METHODS, is_given
 from certivote.verify._origin import check_earlier, check_origin, check_source
 from certivote.verify._payments import check_payments
+from certivote.verify._randomness import check_randomness
 from certivote.verify._recompute import verify_record
 from certivote.verify._refit import against_refit
 from certivote.verify._settings import check_settings, read_parameters
@@ -58,6 +59,7 @@ def audit(c: Certificate, given: Evidence) -> Iterator[Check]:
         yield Check("record", False, "its parts are not such as a method has: nothing more can be computed")
         return
     parameters = read_parameters(c)
+    yield from check_randomness(c, parameters)
     yield from check_payments(c)
     yield from check_recorded_weights(c)
     yield from check_settings(c)

@@ -106,10 +106,12 @@ METHODS = {
 """All methods by name."""
 
 _BETS = {
-    "occam": ("occam-bets", "Occam's hammer with bets on entities", "the mean of the bounds of each part"),
-    "clopper-pearson": ("bets", "bets on entities (Waudby-Smith and Ramdas)", "the mean of the bounds of each part"),
+    ("occam", "in order"): ("occam-bets", "Occam's hammer with bets on entities"),
+    ("occam", "at once"): ("occam-bets", "Occam's hammer with bets on all entities at once"),
+    ("clopper-pearson", "in order"): ("bets", "bets on entities (Waudby-Smith and Ramdas)"),
+    ("clopper-pearson", "at once"): ("bets", "bets on all entities at once"),
 }
-"""What takes the place of a theorem that counts errors where rows belong to entities: row and names."""
+"""What takes the place of a theorem that counts errors where rows belong to entities, by the kind of bets."""
 
 
 def is_given(c: Certificate) -> bool:
@@ -121,9 +123,9 @@ def is_given(c: Certificate) -> bool:
 def method_of(c: Certificate) -> Method:
     """The row of the certificate's method, for rows that belong to entities and for models that were given."""
     method = METHODS[c.method]
-    if c.groups and method.theorem in _BETS:
-        theorem, proved, averaged = _BETS[method.theorem]
-        method = replace(method, theorem=theorem, proved=proved, averaged=averaged)
+    if c.groups and (method.theorem, c.bets) in _BETS:
+        theorem, proved = _BETS[method.theorem, c.bets]
+        method = replace(method, theorem=theorem, proved=proved, averaged="the mean of the bounds of each part")
     return replace(method, predictor=GIVEN) if is_given(c) and method.predictor == FIXED else method
 
 

@@ -27,8 +27,6 @@ def check_origin(c: Certificate) -> Iterator[Check]:
     yield _digests(c)
     yield Check("bounds by class", bool(c.by_class), f"{len(c.by_class)} recorded")
     yield Check("created", _is_time(origin.created), f"{origin.created!r}")
-    right = bool(origin.entropy) and min(origin.entropy) >= 0
-    yield Check("seed", right, f"{', '.join(map(str, origin.entropy)) or 'none'} recorded")
     versions = dict(origin.versions)
     right = len(versions) == len(origin.versions) and all(
         _NAME.fullmatch(name) and _NUMBER.fullmatch(number) for name, number in versions.items()

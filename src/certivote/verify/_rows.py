@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from certivote.certificate import Certificate
 from certivote.verify._check import Check, trusted
 from certivote.verify._look import is_folded, n_first
+from certivote.verify._streams import random_key, random_numbers
 from certivote.verify._versions import other_versions
 
-__all__ = ["check_part_rows", "rule_rows", "share_of", "trains"]
+__all__ = ["check_division", "check_part_rows", "rule_rows", "share_of", "trains"]
 
 Rows = NDArray[Any]
 _AT_ONCE = 1 << 22
@@ -44,13 +45,11 @@ def check_part_rows(c: Certificate, parameters: dict[str, Any] | None, model: An
     entropy = c.provenance.entropy
     if not problem and entropy and min(entropy) >= 0 and not (c.groups or c.order):
         if c.division == "shuffled":
-            seed = np.random.SeedSequence(entropy).spawn(1)[0]
-            right = _are_in_order(c, [certify for _, certify in parts], np.random.default_rng(seed).permutation(n_rows))
+            certified = [certify for _, certify in parts]
+            yield check_division(c, certified, random_numbers(c, "split").permutation(n_rows))
         else:
             drawn = np.concatenate(list(_drawn(c, share_of(parameters), n_rows)))
-            right = np.array_equal(np.flatnonzero(drawn), own[0])
-        told = "those that the seed gives" if right else f"OTHER than the seed gives{other_versions(c)}"
-        yield Check("row numbers", right, told)
+            yield _as_the_seed_gives(c, np.array_equal(np.flatnonzero(drawn), own[0]))
 
 
 def rule_rows(model: Any) -> int | None:
@@ -63,7 +62,7 @@ def _check_rule(c: Certificate, parameters: dict[str, Any] | None, model: Any) -
     """Where a rule says which rows train: it is that of the seed, and gives as many as recorded."""
     part, share = c.deployed_part, share_of(parameters)
     right = len(model.parts_) == len(c.parts) == 1 and rule_rows(model) == c.provenance.n_rows
-    right = right and (model.part_.share, tuple(model.part_.entropy)) == (share, c.provenance.entropy)
+    right = right and (model.part_.share, model.part_.key) == (share, _key(c))
     yield Check("parts", right, "a rule says of each row whether it trains or certifies")
     n_rows, recorded = c.provenance.n_rows, f"the certificate says {part.n:,} and {part.training_rows:,}"
     # A number may claim any amount of work: what no draw can give is refused before the rows are drawn.
@@ -87,18 +86,32 @@ def share_of(parameters: dict[str, Any] | None) -> float:
 
 
 def trains(c: Certificate, share: float, first: int, count: int) -> NDArray[np.bool_]:
-    """Of some rows, whether their own numbers, random by a counter with the seed as key, say that they train."""
-    seed = np.random.SeedSequence(c.provenance.entropy).spawn(1)[0]
-    counter = np.random.Philox(key=seed.generate_state(2, np.uint64))
+    """Of some rows, whether their own numbers, random by a counter with a key of seed and data, say that they train."""
+    counter = np.random.Philox(key=_key(c))
     counter.advance(first // 4)  # a step of the counter makes four numbers
     before = first % 4
     return np.asarray(np.random.Generator(counter).random(before + count)[before:] < share)
+
+
+def _key(c: Certificate) -> int:
+    """The first 128 bits of the key for this purpose."""
+    return random_key(c, "rows by number") >> 128
 
 
 def _drawn(c: Certificate, share: float, n_rows: int) -> Iterator[NDArray[np.bool_]]:
     """The same of all rows, some at a time."""
     for first in range(0, n_rows, _AT_ONCE):
         yield trains(c, share, first, min(_AT_ONCE, n_rows - first))
+
+
+def check_division(c: Certificate, certified: Sequence[Rows], shuffled: Rows) -> Check:
+    """Whether the parts certify what they should of all rows, or entities, in a random order."""
+    return _as_the_seed_gives(c, _are_in_order(c, certified, shuffled))
+
+
+def _as_the_seed_gives(c: Certificate, right: bool) -> Check:
+    told = "those that the seed gives" if right else f"OTHER than the seed gives{other_versions(c)}"
+    return Check("row numbers", right, told)
 
 
 def _are_in_order(c: Certificate, certified: Sequence[Rows], shuffled: Rows) -> bool:

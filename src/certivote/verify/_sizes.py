@@ -107,7 +107,7 @@ def _part(c: Certificate, part: PartRecord, where: str) -> Iterator[Check]:
     losses = part.holdout_losses
     shared = c.delta / len(c.parts)
     level = shared / (len(c.candidates) + 1 if c.candidates else 1)
-    right = is_fixed_bound(part.holdout_errors, part.n, losses, part.entities, level, part.holdout_bound)
+    right = is_fixed_bound(part.holdout_errors, part.n, losses, part.entities, level, part.holdout_bound, c.bets)
     fixed = method_of(c).predictor in (FIXED, GIVEN)
     right = right and (not fixed or (part.holdout_errors, losses) == (part.errors, part.losses))
     yield Check(f"{where}prior vote", right, f"{part.holdout_errors:,} errors, at most {part.holdout_bound!r}")
@@ -116,7 +116,7 @@ def _part(c: Certificate, part: PartRecord, where: str) -> Iterator[Check]:
     delta = shared if part.training_rows and not is_given(c) else shared / len(c.classes)
     errors, losses = part.majority_errors, part.majority_losses
     right = part.majority_class in c.classes
-    right = right and is_fixed_bound(errors, part.n, losses, part.entities, delta, part.majority_bound)
+    right = right and is_fixed_bound(errors, part.n, losses, part.entities, delta, part.majority_bound, c.bets)
     yield Check(f"{where}majority", right, f"{part.majority_errors:,} errors, at most {part.majority_bound!r}")
     yield from check_drift(c, part, where)
 

@@ -10,7 +10,7 @@ from flint import arb, fmpq
 
 from certivote.certificate import Certificate, PartRecord
 from certivote.verify._ball_maths import binomial_limit_holds, kl_limit_holds, log_constant, positive, smallest
-from certivote.verify._betting import betting_limit_holds
+from certivote.verify._betting import bets_hold
 from certivote.verify._families import FAMILIES, Family
 from certivote.verify._losses import exact_losses, mean_loss
 from certivote.verify._methods import DRAWN, method_of
@@ -226,7 +226,7 @@ def _binomial_holds(c: Certificate, part: PartRecord, learned: arb, bound: arb) 
 def _bets_hold(c: Certificate, part: PartRecord, learned: arb, bound: arb) -> bool:
     """Bets are made for the delta of one draw, whatever level the draw then has."""
     losses = exact_losses(part.losses, part.n)
-    return betting_limit_holds(losses, (-nats(c, part, learned)).exp(), delta_of_one(c, part), bound)
+    return bets_hold(c.bets, losses, (-nats(c, part, learned)).exp(), delta_of_one(c, part), bound)
 
 
 def _c_bound_holds(c: Certificate, part: PartRecord, learned: arb, bound: arb) -> bool:

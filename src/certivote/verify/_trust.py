@@ -100,14 +100,13 @@ def on_trust(c: Certificate, parameters: dict[str, Any] | None, seen: Seen) -> I
 def _how_it_came_about(c: Certificate) -> str:
     what = "rows are independent draws from the population"
     if c.groups:
-        what = (
-            "entities are independent draws from their population, each under one name that nobody chose by looking "
-            "(names give the order of the bets)"
-        )
+        what = "entities are independent draws from their population, each under one name"
     elif c.order:
         what = "rows are independent draws from the population of their time"
-    asked = len(c.promises) > 1
-    tried = ("models, seeds, promises" if asked else "models") if is_given(c) else "seeds, parameters"
+    tried = "seeds, parameters"
+    if is_given(c):
+        asked = (("seeds", c.provenance.entropy), ("promises", len(c.promises) > 1))
+        tried = ", ".join(["models", *(name for name, were in asked if were)])
     made = "certifying" if is_given(c) else "fitting"
     return (
         f"no audit can show that the {what}, that none was dropped or added before {made}, and that no other {tried} "
@@ -118,6 +117,7 @@ def _how_it_came_about(c: Certificate) -> str:
 def _rows(c: Certificate, parameters: dict[str, Any] | None, seen: Seen) -> Iterator[_Row]:
     yield from _of_the_units(c, seen)
     yield from _of_the_promises(c, seen)
+    yield from _of_the_seed(c, seen)
     if is_given(c):
         yield from _of_given_models(c, seen)
         return
@@ -229,6 +229,17 @@ def _of_the_promises(c: Certificate, seen: Seen) -> Iterator[_Row]:
     yield _Row("thresholds, groups and forms fixed beforehand", shown, why, tuple(guided))
 
 
+def _of_the_seed(c: Certificate, seen: Seen) -> Iterator[_Row]:
+    """What random numbers came from."""
+    if not c.provenance.entropy:
+        return
+    why = "random numbers depend on it, and the data with all that stands beside the rows show it"
+    yield _Row("digest of the data", Level.DATA if seen.rows else Level.NEVER, why, ("provenance.data_digest",))
+    if c.provenance.fresh:
+        why = "that the system gave these numbers, and that none were drawn again until they pleased, nothing shows"
+        yield _Row("fresh seed", Level.NEVER, why, ("provenance.fresh",))
+
+
 def _with_units(c: Certificate, seen: Seen) -> Level:
     """The level that shows what takes the data, and what the rows come in."""
     return Level.DATA if seen.units or not (c.groups or c.order) else Level.REFIT
@@ -265,7 +276,9 @@ def _of_given_models(c: Certificate, seen: Seen) -> Iterator[_Row]:
         yield _Row("what it follows", shown, why, ("provenance.follows",))
         why = "the record of the monitor shows it; the bound does not rest on it"
         yield _Row("what has happened since", Level.NEVER, why, ("provenance.since",))
-    rests = "only rows that are set aside rest on the seed" if len(c.promises) > 1 else "the bound does not rest on it"
+    rests = "the bound does not rest on it"
+    if c.provenance.entropy:
+        rests = "the bound rests on no more of it than the draw, the order of bets and which rows are set aside"
     why = f"it says when, under which libraries, from which file and with which seed; {rests}"
     compared = {"source_digest": seen.file, "target": seen.target}
     rest = ["created", "versions", "source", "entropy", *(name for name, shown in compared.items() if not shown)]

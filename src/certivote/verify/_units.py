@@ -1,7 +1,7 @@
 """What the rows come in, from the data: entities that the auditor numbers itself, or rows in their order in time."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,9 +11,12 @@ from certivote.certificate import Certificate
 from certivote.verify._check import Check, trusted
 from certivote.verify._entities import renumbered
 from certivote.verify._look import is_train_share
+from certivote.verify._methods import is_given
+from certivote.verify._rows import check_division
 from certivote.verify._simulation import Labels
 from certivote.verify._sizes import divided
-from certivote.verify._values import entity_numbers, moment_numbers, values_of
+from certivote.verify._streams import random_numbers
+from certivote.verify._values import entity_numbers, moment_numbers, name_of, values_of
 
 __all__ = ["Units", "read_units"]
 
@@ -33,12 +36,15 @@ class Units:
         Of each row, the number of the moment when it was taken, from the earliest on.
     named : bool
         Whether the name of the column was compared.
+    beside : dict
+        The names of the entities, or the moments: what the digest of the data has of them.
     """
 
     checks: tuple[Check, ...] = ()
     entities: Labels | None = None
     times: Labels | None = None
     named: bool = False
+    beside: dict[str, Any] = field(default_factory=dict)
 
     def of_rows(self, rows: NDArray[np.intp]) -> tuple[Labels | None, Labels | None]:
         """Entities and times of some rows; entities are numbered among these."""
@@ -58,6 +64,9 @@ class Units:
                 right = not len(train) or not len(certify) or bool(train.max() <= certify.min())
                 told = "the earliest train, the latest certify" if right else "NOT the latest rows certify"
                 yield Check("order of the rows", right, told)
+            shuffled = np.lexsort((random_numbers(c, "split").permutation(n_rows), self.times))
+            if c.provenance.entropy:
+                yield check_division(c, [part.certify for part in parts], shuffled)
 
     def _check_entities(
         self, c: Certificate, parameters: dict[str, Any] | None, parts: Sequence[Any]
@@ -68,6 +77,9 @@ class Units:
         told = f"{both:,} have rows in BOTH" if both else "none has rows in both"
         yield Check("entities kept together", not both, f"of those that train and those that certify, {told}")
         total = len(set(self.entities.tolist()))
+        if not both and not is_given(c):
+            certified = [np.array(sorted(set(self._of(part.certify)))) for part in parts]
+            yield check_division(c, certified, random_numbers(c, "split").permutation(total))
         right = [own for _, own in found] == [part.entities for part in c.parts]
         right = right and divided(c, total, parameters, found[0][0]) == found
         right = right and all(is_train_share(c, text, total) for text in c.choices)
@@ -96,12 +108,15 @@ def read_units(c: Certificate, n_rows: int, groups: Any, order: Any) -> Units:
         if len(values) != n_rows:
             return Units((Check(what, False, f"{len(values):,} values for {n_rows:,} rows"),))
         if what == "groups":
-            numbers = entity_numbers(values)
+            names = [name_of(value) for value in values]
+            numbers, beside = entity_numbers(names), {"groups": names}
             largest = int(np.bincount(numbers).max())
             right = bool(name) or largest == 1
             told = f"{int(numbers.max()) + 1:,} entities with up to {largest:,} rows"
             told += "" if right else ", and the certificate counts every row BY ITSELF"
-            units = Units((Check(what, right, told),), entities=numbers if name else None)
+            if c.bets == "in order":  # that in which they come is anybody's choice
+                numbers = random_numbers(c, "bets").permutation(int(numbers.max()) + 1)[numbers]
+            units = Units((Check(what, right, told),), entities=numbers if name else None, beside=beside)
         else:
             times = moment_numbers(values)
             right = bool(name) and times is not None
@@ -109,7 +124,7 @@ def read_units(c: Certificate, n_rows: int, groups: Any, order: Any) -> Units:
             told += (
                 "" if right else ", and the certificate knows of NONE" if not name else ", but NOT by numbers or dates"
             )
-            units = Units((Check(what, right, told),), times=times if right else None)
+            units = Units((Check(what, right, told),), times=times if right else None, beside={"order": values})
         if not right:
             return units
         label = _label(given)
@@ -119,7 +134,7 @@ def read_units(c: Certificate, n_rows: int, groups: Any, order: Any) -> Units:
                 *units.checks,
                 Check(f"name of the {what.split()[0]}", same, f"{label:.80} given, {name:.80} recorded"),
             )
-            return Units(checks, units.entities, units.times, named=True)
+            return replace(units, checks=checks, named=True)
         return units
     return Units()
 

@@ -1,6 +1,5 @@
 """Labels, groups and times as the auditor reads them: the same values, whatever holds them."""
 
-import hashlib
 from collections.abc import Callable, Sequence
 from datetime import date, timedelta
 from typing import Any
@@ -65,11 +64,9 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def entity_numbers(values: list[Any]) -> Labels:
-    """Entities in the order of the SHA-256 of their names as text, in which 7, 7.0 and "7" are one."""
-    names = [name_of(value) for value in values]
-    digests = {name: hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest() for name in names}
-    return _places(names, sorted(digests, key=lambda name: digests[name]))
+def entity_numbers(names: list[str]) -> Labels:
+    """Entities by their names, numbered as they come."""
+    return _places(names, list(dict.fromkeys(names)))
 
 
 def name_of(value: Any) -> str:

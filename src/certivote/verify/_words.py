@@ -51,6 +51,12 @@ _OF_PROMISES = (
     "rows were looked at, and which values a column can have was known beforehand."
 )
 """What is said after these where more is promised than bounds by class."""
+_GIVEN_SEED = (
+    "The seed was given as a number, and neither it nor the order of the rows was chosen by what comes of it: the "
+    "promise holds on average over all numbers that could have been given. If G seeds, or G arrangements of the table, "
+    "were tried, this certificate may fail with probability up to G times delta. Without a number, the seed is fresh."
+)
+"""And where somebody chose the seed."""
 _UNUSED = (
     "Not checked, since it cannot be: these rows had no part in training the model, in tuning it, in choosing it among "
     "others or in choosing its threshold."
@@ -116,6 +122,8 @@ def _assumptions(c: Certificate) -> Check:
     expected = [_UNUSED, sample, *_OF_GIVEN_MODELS] if is_given(c) else [sample, *_OF_A_FIT]
     if len(c.promises) > 1:
         expected.append(_OF_PROMISES)
+    if c.provenance.entropy and not c.provenance.fresh:
+        expected.append(_GIVEN_SEED)
     if c.split == "none" and not is_given(c):
         expected.append(_FIXED)
     found = list(c.assumptions)

@@ -12,7 +12,7 @@ from flint import arb
 from certivote.certificate import Certificate, PartRecord, PromiseRecord
 from certivote.verify._account import SLACK
 from certivote.verify._ball_maths import kl_limit_holds
-from certivote.verify._betting import betting_limit_holds
+from certivote.verify._betting import bets_hold
 from certivote.verify._check import Check
 from certivote.verify._losses import recorded_mean
 from certivote.verify._methods import method_of
@@ -170,7 +170,7 @@ def check_mean(c: Certificate, promise: PromiseRecord, part: PartRecord, cost: a
 
     def holds(bound: arb) -> bool:
         if bets:
-            return betting_limit_holds(losses, (-(paid + sure)).exp(), delta_of_one(c, part), bound)
+            return bets_hold(c.bets, losses, (-(paid + sure)).exp(), delta_of_one(c, part), bound)
         risk = sum(map(arb, losses), arb(0)) / len(losses) if losses else arb(part.risks[0])
         return kl_limit_holds(risk, nats(c, part, cost) / part.size, bound)
 

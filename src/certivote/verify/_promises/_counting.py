@@ -16,6 +16,7 @@ from certivote.verify._entities import entity_losses, renumbered
 from certivote.verify._promises._rule import Counted, PromiseRows, Rule
 from certivote.verify._promises._rules import RULES, place_of
 from certivote.verify._simulation import Array, Labels
+from certivote.verify._streams import random_numbers
 from certivote.verify._theorems import bound_holds, learned
 
 __all__ = ["Sight", "recount_promises"]
@@ -23,8 +24,8 @@ __all__ = ["Sight", "recount_promises"]
 _CLOSE = 1e-12
 """How far masses, and means of costs, may be off: sums of floats are rounded otherwise on another processor."""
 _SET_ASIDE = 0.2
-_STREAM = 6
-"""Which of the streams of the seed sets rows aside and puts the others in their order, of so many and one more."""
+_STREAM = "promises"
+"""What sets rows aside, and puts the others in the order of bets."""
 _LACKS = {
     "masses": "what stands behind each class is not known: give X and the model that has predict_proba",
     "scores": "how sure the answers are is not known: give scores=, or X and the model that has predict_proba",
@@ -92,9 +93,8 @@ def _kept(c: Certificate, promise: PromiseRecord, rows: PromiseRows) -> PromiseR
     """The rows that are counted, without those that the recorded seed sets aside; None if that takes entities."""
     if c.groups and rows.entities is None and promise.set_aside:
         return None
-    stream = np.random.SeedSequence(c.provenance.entropy).spawn(_STREAM + 1)[_STREAM]
     total = len(rows.labels) if rows.entities is None else int(rows.entities.max()) + 1
-    units = np.random.default_rng(stream).permutation(total)
+    units = random_numbers(c, _STREAM).permutation(total)
     aside = np.zeros(total, dtype=bool)
     if promise.set_aside:
         aside[units[: int(_SET_ASIDE * total)]] = True
@@ -115,9 +115,14 @@ def _kept(c: Certificate, promise: PromiseRecord, rows: PromiseRows) -> PromiseR
         scores=None if rows.scores is None else rows.scores[kept],
         column=None if column is None else some,
         entities=None if rows.entities is None else renumbered(rows.entities[kept]),
-        order=places[units[~aside[units]]] if rows.entities is None else np.arange(len(kept)),
+        order=places[units[~aside[units]]] if _is_ordered(c, rows.entities) else np.arange(len(kept)),
         holds=_prover(c, rows.entities[kept] if rows.entities is not None else None),
     )
+
+
+def _is_ordered(c: Certificate, entities: Labels | None) -> bool:
+    """Whether bets on rows are placed in a random order: those on entities have that of the entities."""
+    return entities is None and c.bets == "in order"
 
 
 def _prover(c: Certificate, entities: Labels | None) -> Callable[[Counted, Statement, arb], bool]:
