@@ -14,7 +14,7 @@ from kinds import case, forest, patients, rows
 
 from certivote import CertifiedVoteClassifier, certify, certify_predictions, verify
 from certivote.verify._drift import fisher_p_value
-from certivote.verify._values import entity_numbers, moment_numbers, values_of
+from certivote.verify._values import entity_numbers, moment_numbers, name_of, values_of
 
 DAY = datetime.date(2026, 1, 31)
 NOON = datetime.datetime(2026, 1, 31, 12)
@@ -72,11 +72,12 @@ def test_missing_values_are_refused(missing):
 
 
 def test_names_of_entities():
-    one = [7, 7.0, "7"]
-    assert len(set(entity_numbers(one).tolist())) == 1
-    moments = [DAY, NOON, pd.Timestamp(NOON), "2026-01-31", "2026-01-31T12:00:00"]
-    assert len(set(entity_numbers(moments).tolist())) == 2
-    assert sorted(entity_numbers([float("inf"), float("-inf"), "\ud800", 1.5]).tolist()) == [0, 1, 2, 3]
+    def numbered(values):
+        return entity_numbers([name_of(value) for value in values]).tolist()
+
+    assert numbered([7, 7.0, "7"]) == [0, 0, 0]
+    assert numbered([DAY, NOON, pd.Timestamp(NOON), "2026-01-31", "2026-01-31T12:00:00"]) == [0, 1, 1, 0, 1]
+    assert numbered([float("inf"), float("-inf"), "\ud800", 1.5]) == [0, 1, 2, 3], "as they first come"
 
 
 @pytest.mark.parametrize(

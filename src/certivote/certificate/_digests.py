@@ -181,7 +181,9 @@ def _cells(column: Any) -> _Cells:
     numbers = _numbers(column)
     if numbers is not None:
         return _Cells.of(numbers[:, 0])
-    column = pd.Series(column)
+    # Objects stay what they are: pandas may know another type for text, which cannot hold all of it.
+    as_it_is = isinstance(column, np.ndarray) and column.dtype.kind == "O"
+    column = pd.Series(column, dtype=object if as_it_is else None)
     if isinstance(column.dtype, pd.DatetimeTZDtype):
         column = column.dt.tz_convert("UTC").dt.tz_localize(None)
     if isinstance(column.dtype, np.dtype) and column.dtype.kind == "M":
@@ -193,6 +195,8 @@ def _cells(column: Any) -> _Cells:
             codes, kept = pd.factorize(column)
         except TypeError:  # lists and other values that cannot be compared
             codes, kept = pd.factorize(column.map(repr))
+        except UnicodeEncodeError:  # text that no file could hold, which pandas cannot look up
+            codes, kept = np.where(column.isna(), -1, np.arange(len(column))), column
     found = [_cell(value) for value in kept.tolist()]
     is_number = np.array([*(isinstance(each, float) for each in found), True])
     table = _Cells.of(np.array([*(each if isinstance(each, float) else 0.0 for each in found), np.nan]))

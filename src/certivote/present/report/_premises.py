@@ -34,6 +34,7 @@ def _known(certificate: Certificate) -> list[tuple[str, str, str]]:
     part = certificate.deployed_part
     seen = f"{part.training_rows:,} training rows and {cases(part)}"
     digests = " Their digests are recorded: verifying with the model and the data shows which rows they are."
+    seed = "It is recorded, and the data show what it gave. Which others were tried is not in the record."
     paid = f"Paid for: {_paid(certificate)}. What else was tried is not in the record."
     return [
         ("had no part in training", "not checked", _training(certificate)),
@@ -47,6 +48,7 @@ def _known(certificate: Certificate) -> list[tuple[str, str, str]]:
         ("which models are certified", "not checked", paid),
         ("fixed without looking", "not checked", f"{seen}.{digests}"),
         ("For the other promises", "not checked", _promises(certificate)),
+        ("The seed was given as a number", "not checked", seed),
         ("which classes there are", "not checked", f"{len(certificate.classes)} classes are recorded."),
     ]
 
