@@ -131,6 +131,13 @@ def test_other_values_have_other_keys():
     assert len(set(keys)) == len(values)
 
 
+def test_texts_that_no_file_could_hold_have_keys_too():
+    texts = ["\ud800", "b", None]
+    column = pd.Series(texts, dtype=object).to_frame()
+    assert row_keys(np.array(texts, dtype=object).reshape(-1, 1)) == row_keys(column)
+    assert row_keys(np.array(texts[:2]).reshape(-1, 1)) == row_keys(column)[:2]
+
+
 def test_sparse_rows_by_value():
     rows = sparse.csr_array(np.array([[0.0, 1.0], [2.0, 0.0]]))
     stored = sparse.coo_array(([1, 2, 0], ([0, 1, 0], [1, 0, 0])), shape=(2, 2), dtype=np.int32)

@@ -181,8 +181,8 @@ def _cells(column: Any) -> _Cells:
     numbers = _numbers(column)
     if numbers is not None:
         return _Cells.of(numbers[:, 0])
-    # Objects stay what they are: pandas may know another type for text, which cannot hold all of it.
-    as_it_is = isinstance(column, np.ndarray) and column.dtype.kind == "O"
+    # Texts stay what they are: pandas may know another type for text, which cannot hold all of it.
+    as_it_is = isinstance(column, np.ndarray) and column.dtype.kind in "OU"
     column = pd.Series(column, dtype=object if as_it_is else None)
     if isinstance(column.dtype, pd.DatetimeTZDtype):
         column = column.dt.tz_convert("UTC").dt.tz_localize(None)
