@@ -244,7 +244,7 @@ def training_rows(n, seed, digest):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"delta": 0.0}, "'delta' parameter .* must be a float in the range \\(0.0, 1.0\\)"),
+        ({"delta": 0.0}, "'delta' parameter .* must be a float in the range \\[1e-100, 1.0\\)"),
         ({"delta": 1.0}, "'delta' parameter"),
         ({"delta": -0.1}, "'delta' parameter"),
         ({"delta": "5%"}, "'delta' parameter"),

@@ -226,7 +226,7 @@ def test_rows_that_it_was_made_from_are_refused(vote):
         with pytest.raises(ValueError, match=r"rows that CertifiedVoteClassifier was made from: .* 150 trained its"):
             certify(vote, X[TRAIN], labels[TRAIN])
     with pytest.raises(ValueError, match="151 trained its voters"):
-        certify(vote, np.vstack([X[TRAIN], X[:1]]), [*Y[TRAIN].tolist(), 2])
+        certify(vote, np.vstack([X[TRAIN], X[TRAIN][vote.part_.train[:1]]]), [*Y[TRAIN].tolist(), 2])
 
 
 def test_a_vote_that_is_drawn_anew_is_refused():

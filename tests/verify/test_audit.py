@@ -215,11 +215,8 @@ def test_other_data_another_model_and_mixed_parts_are_caught():
     assert {"digest of the data", "certification rows"} <= failures(clf.certificate_, clf, moved, y)
     moved = X.copy()
     moved[clf.part_.train[0], 0] += 1.0
-    assert failures(clf.certificate_, clf, moved, y) == {
-        "digest of the data",
-        "training rows",
-        "witnesses among the rows",
-    }
+    named = {"digest of the data", "training rows", "witnesses among the rows"}
+    assert failures(clf.certificate_, clf, moved, y) == named
     flipped = y.copy()
     flipped[clf.part_.certify[:9]] = 1 - flipped[clf.part_.certify[:9]]
     assert {"certification rows", "errors"} <= failures(clf.certificate_, clf, X, flipped)
