@@ -238,3 +238,17 @@ def test_partitions_that_may_well_be_alike_are_not_refused():
     true, said = drawn(1000)
     parts = [count_predictions(true, said), count_predictions(true[::-1], said[::-1], first=1000)]
     assert merge_counts(parts).n_rows == 2000
+
+
+@pytest.mark.parametrize("labels", [(0, 1), (False, True)])
+def test_labels_are_compared_by_value_from_partition_to_partition(labels):
+    """Floats where a value was missing and then left out, whole numbers elsewhere."""
+    true, said = drawn(400, labels=labels)
+    parts = [
+        count_predictions(true[:200], said[:200]),
+        count_predictions(true[200:].astype(float), said[200:].astype(float), first=200),
+    ]
+    found = certify_counts(parts, n_rows=400)
+    whole = certify_predictions(true, said)
+    assert found.deployed_part == whole.deployed_part
+    assert [str(check) for check in verify(found, y=true, predictions=said) if not check.passed] == []
