@@ -322,7 +322,8 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, BaseE
 
         With smv-exact and smv-mc a vote is drawn for each row: among other rows, or by another seed, it may differ.
         """
-        return self.classes_[plurality(self.predict_proba(X, strict=strict))]
+        winners = plurality(self.predict_proba(X, strict=strict))  # which checks that there was a fit
+        return self.classes_[winners]
 
     def check_rows(self, X: Any, y: ArrayLike) -> tuple[Any, NDArray[Any]]:
         """Rows and labels as :meth:`fit` saw them: validated the same way, against what was fitted."""

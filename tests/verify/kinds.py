@@ -140,7 +140,7 @@ class Case:
         """The checks of a level, of a model that carries the certificate."""
         model = copy.copy(self.model)
         model.certificate_ = certificate
-        model.refit = lambda X, y, groups, order: self.again
+        model.refit = lambda X, y, groups, order, table: self.again
         if level in ("record", "model"):
             return verify(certificate, *((model,) if level == "model" else ()))
         return verify(certificate, model, self.X, self.y, level == "refit", **self.units)

@@ -164,7 +164,7 @@ def test_refitting_is_given_groups_and_order():
     for name in ("dis-b with groups", "holdout with an order"):
         given = case(name)
         model = copy.copy(given.model)
-        model.refit = lambda X, y, groups, order, again=given.again: seen.append((groups, order)) or again
+        model.refit = lambda X, y, groups, order, table, again=given.again: seen.append((groups, order)) or again
         assert failures(verify(given.certificate, model, given.X, given.y, True, **given.units)) == set()
         assert failures(verify(given.certificate, given.model, given.X, given.y, True, **given.units)) == set()
     assert [[argument is not None for argument in call] for call in seen] == [[True, False], [False, True]]
