@@ -18,6 +18,7 @@ APART = ("certificate/_json.py",)
 """Of these rooms, what only reads a finished certificate."""
 SIMULATIONS = (
     "adversaries.py",
+    "arranged.py",
     "automatic.py",
     "broken.py",
     "given.py",

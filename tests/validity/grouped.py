@@ -4,7 +4,6 @@ What is promised is about a random row of a new entity, and ``n`` is the number 
 errs on half of the rows of a random entity.
 """
 
-import hashlib
 from functools import cache
 
 import numpy as np
@@ -168,28 +167,6 @@ def ignored(name, m, one_by_one):
     return trial
 
 
-@cache
-def names_in_order_of_bets(m):
-    """Numbers in the order of the digests of their digits."""
-    return sorted(range(m), key=lambda number: hashlib.sha256(str(number).encode()).digest())
-
-
-def renamed(name, m):
-    """Entities get names by which those without errors are bet on first."""
-
-    def trial(rng):
-        truth = grouped_world(name)
-        X, y, groups = truth.sample(m, rng)
-        predicted = (X.sum(axis=1) >= 3).astype(int)
-        losses = losses_of(groups, predicted != y)
-        names = np.empty(m, dtype=int)
-        names[np.argsort(losses, kind="stable")] = names_in_order_of_bets(m)
-        certificate = certify_predictions(y, predicted, DELTA, names[groups])
-        return [(certificate.bound, truth.risk_of_answers(clean_answers(truth)))]
-
-    return trial
-
-
 def best_order(name, m, orders):
     """The smallest bound of so many orders of the bets."""
 
@@ -289,7 +266,5 @@ def grouped_breaches():
     where = LONG_FATE
     for setting, one_by_one in (("certify_predictions without groups", False), ("every row is an entity", True)):
         yield Case(row("broken", "holdout", setting, where, 20), 400, ignored(where, 20, one_by_one))
-    setting = "entities renamed, those without errors first"
-    yield Case(row("broken", "holdout", setting, where, 50), 300, renamed(where, 50))
     yield Case(row("broken", "holdout", "best of 50 orders of the bets", where, 50), 200, best_order(where, 50, 50))
     yield Case(row("control", "holdout", "one order of the bets", where, 50), 2000, best_order(where, 50, 1))

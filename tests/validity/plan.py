@@ -3,6 +3,7 @@
 from functools import cache
 
 from adversaries import adversarial_cases
+from arranged import arranged_cases
 from automatic import automatic_breaches, automatic_cases
 from broken import broken_cases
 from given import given_breaches, given_cases
@@ -24,6 +25,7 @@ def plan() -> tuple[Case, ...]:
         *timed_cases(),
         *promised_cases(),
         *automatic_cases(),
+        *arranged_cases(),
         *broken_cases(),
         *grouped_breaches(),
         *given_breaches(),

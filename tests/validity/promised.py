@@ -19,6 +19,7 @@ from worlds import furthest
 from certivote import certify, certify_predictions
 from certivote.pipeline import make_plan, run
 from certivote.pipeline._promises import Sight, Unseen, make_promises
+from certivote.pipeline._seeds import Seed, Streams
 from certivote.promises import (
     Abstention,
     Costs,
@@ -153,7 +154,9 @@ def chosen(method, where, n, count=1, trained=False, together=False):
             size = counted.count() or len(labels)
             bound = here.method.theorem.bound(evidence.statistics, penalty, size, setting)
             names = np.arange(world.n_classes)
-            records = make_promises(here, counted, sight, names, setting, penalty, np.random.default_rng(seed))
+            records = make_promises(
+                here, counted, sight, names, setting, penalty, Streams(Seed((seed,), fresh=False), "")
+            )
             found.append(worst(records, bound, said_by(where, count, number), world, together))
         return [furthest(pairs) for pairs in zip(*found, strict=True)]
 

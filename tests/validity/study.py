@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
+from unittest.mock import patch
 
 import numpy as np
 from scipy import stats
@@ -90,7 +91,8 @@ def do_chunk(case: Case, chunk: int) -> list[tuple[Row, Count]]:
     start = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of few rows in a class
-        outcomes = [case.trial(rng) for _ in range(case.chunk)]
+        with patch("secrets.randbits", lambda bits: int.from_bytes(rng.bytes(bits // 8), "big")):  # fresh seeds
+            outcomes = [case.trial(rng) for _ in range(case.chunk)]
     seconds = (time.process_time() - start) / len(case.rows)
     counts = []
     for number, row in enumerate(case.rows):

@@ -18,7 +18,6 @@ from grouped import (
     fitting_patients,
     ignored,
     predictions,
-    renamed,
     told,
 )
 from honest import DELTA, GROVE, ON_STUMPS, TREES, strangers
@@ -64,7 +63,6 @@ BREACHES = {
     "fit without groups": (fitting_patients(60, 10, TREE, with_groups=False), 10),
     "predictions without groups": (ignored(LONG_FATE, 20, one_by_one=False), 80),
     "every row is an entity": (ignored(LONG_FATE, 20, one_by_one=True), 80),
-    "those without errors first": (renamed(LONG_FATE, 20), 80),
     "best of 20 orders": (best_order(LONG_FATE, 50, 20), 60),
     "best of 20 models one by one": (one_by_one(strangers(2, 20), 0.5, 16), 12),
     "order in time not given": (timed(0.1, 0.5, 200, "holdout", with_order=False), 15),

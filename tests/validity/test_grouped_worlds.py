@@ -5,11 +5,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from given import STUMPS, statements
-from grouped import HALF, THREE, TWO_KINDS, WORLDS, grouped_world, names_in_order_of_bets
+from grouped import HALF, THREE, TWO_KINDS, WORLDS, grouped_world
 from grouped_worlds import clean_answers
 from honest import world
 
-from certivote import certify, certify_predictions
+from certivote import certify
 
 ENTITIES = 20_000
 
@@ -51,13 +51,6 @@ def test_statements_by_class_are_about_the_entities_that_have_such_cases(name, k
     one_statement = SimpleNamespace(by_class=[SimpleNamespace(label="1", kind=kind, bound=0.0)])
     _, risk = truth.worst_statement_of_answers(one_statement, clean_answers(truth))
     assert risk == pytest.approx(means(groups, wrong, chosen).mean(), abs=0.02)
-
-
-def test_names_are_bet_on_in_the_order_that_is_said():
-    names = names_in_order_of_bets(30)
-    losses = np.arange(30) % 2
-    certificate = certify_predictions(np.zeros(30, dtype=int), losses, 0.2, groups=names)
-    assert certificate.deployed_part.losses == tuple(losses.tolist())
 
 
 def test_the_statement_about_a_vote_is_about_its_answers():
