@@ -215,7 +215,7 @@ def test_kl_is_at_least_pinskers_bound(q, p):
 @settings(deadline=None)
 @given(probabilities, probabilities, probabilities)
 def test_kl_grows_away_from_the_first_probability(q, first, second):
-    assume((first - q) * (second - q) >= 0)
+    assume(min(first, second) >= q or max(first, second) <= q)
     near, far = sorted((first, second), reverse=max(first, second) <= q)
     assert float(kl(q, near)) <= float(kl(q, far)) * (1 + 1e-12)
 

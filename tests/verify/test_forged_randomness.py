@@ -176,9 +176,12 @@ def test_a_seed_that_was_removed_is_caught_by_the_record(name):
 
 @pytest.mark.parametrize("name", [*FITS, *WITH_UNITS])
 def test_another_seed_is_caught_by_the_division(name):
-    assert_caught(name, forged(certificate_of(name), entropy=(6,)), *DIVIDED[name], "provenance.entropy")
-    other = forged(certificate_of(name), entropy=FRESH, fresh=True)
-    assert_caught(name, other, *DIVIDED[name], "provenance.entropy")
+    """Of a model that was made with a number, first by the model."""
+    for changes in ({"entropy": (6,)}, {"entropy": FRESH, "fresh": True}):
+        other = forged(certificate_of(name), **changes)
+        assert_caught(name, other, "model", "seed of the model", "provenance.entropy")
+        level, check = DIVIDED[name]
+        assert check in failures(audits(name, other)[level])
 
 
 @pytest.mark.parametrize(
@@ -189,6 +192,8 @@ def test_another_seed_that_divides_nothing_is_caught_by_a_new_fit(name, check):
     own = case(name)
     model = copy.copy(own.model)
     model.certificate_ = forged(own.certificate, entropy=(6,))
+    assert failures(verify(model.certificate_, model)) == {"seed of the model"}
+    model.random_state = 6
     for shown, units in (((), {}), ((model,), {}), ((model, own.X, own.y), own.units)):
         checks = verify(model.certificate_, *shown, **units)
         assert failures(checks) == set()
@@ -202,6 +207,7 @@ def test_which_rows_of_one_moment_certify_is_for_the_seed_to_say(changes):
     clf = CertifiedVoteClassifier("holdout", forest(), random_state=5).fit(X, y, order=months)
     assert failures(verify(clf.certificate_, clf, X, y, order=months)) == set()
     clf.certificate_ = forged(clf.certificate_, **changes)
+    clf.random_state = clf.certificate_.provenance.entropy[0]
     assert failures(verify(clf.certificate_, clf)) == set()
     assert "row numbers" in failures(verify(clf.certificate_, clf, X, y, order=months))
 
