@@ -188,7 +188,7 @@ def test_rows_that_weights_were_learned_from_are_no_reference():
         monitor.update(rows(200, 100 + run)[0])
         alarms += monitor.alarm
     assert stats.beta.ppf(0.99, alarms + 1, runs - alarms) <= alpha
-    monitor.update(rows(400, 7, shift=0.9)[0])
+    monitor.update(rows(1500, 7, shift=0.9)[0])
     assert monitor.alarm, "new rows that differ from those before them"
 
 

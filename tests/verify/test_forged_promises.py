@@ -291,8 +291,12 @@ def test_the_ledger_says_what_each_statement_has_and_what_that_costs():
 
 def test_scores_and_tables_are_of_given_models():
     given = case("dis-b")
-    for extra in ({"scores": answers()[0][:90]}, {"table": pd.DataFrame(given.X)}):
-        with pytest.raises(ValueError, match="scores and table are about the rows"):
+    scores, table = answers()[0][:90], pd.DataFrame(given.X)
+    for extra, told in (
+        ({"scores": scores}, "belong to the certificate of a given model"),
+        ({"table": table}, "refit=True"),
+    ):
+        with pytest.raises(ValueError, match=told):
             verify(given.certificate, given.model, given.X, given.y, **extra)
 
 

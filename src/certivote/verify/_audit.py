@@ -220,10 +220,16 @@ def verify(
         raise ValueError("groups and order are about the rows: give these, and their labels y, with them.")
     if training is not None and (X is None or not is_given(certificate)):
         raise ValueError("training is compared with the rows X that given models were certified on: give both.")
-    if scores is not None and (y is None or not is_given(certificate)):
-        raise ValueError("scores are about the rows that given models were certified on: give y with them.")
-    if table is not None and (y is None or not (refit or is_given(certificate))):
-        raise ValueError("table is about the rows of given models, or of a new fit: give y with it, or refit=True.")
+    if scores is not None and not is_given(certificate):
+        raise ValueError(
+            "scores belong to the certificate of a given model, and this one is of a vote that was fitted."
+        )
+    if scores is not None and y is None:
+        raise ValueError("scores are about the rows that a given model was certified on: give y with them.")
+    if table is not None and not (refit or is_given(certificate)):
+        raise ValueError("table is about the rows of given models, or of a new fit: give it with refit=True.")
+    if table is not None and y is None:
+        raise ValueError("table is about the rows: give their labels y with it.")
     return list(audit(certificate, given))
 
 

@@ -74,7 +74,7 @@ def _check_rule(c: Certificate, parameters: dict[str, Any] | None, model: Any) -
         why = f"so many rows are not drawn: with the data, their digests show which they are; {recorded}"
         yield trusted("size", why, f"parts[{c.deployed}].n", f"parts[{c.deployed}].training_rows")
         return
-    found = sum(map(np.count_nonzero, _drawn(c, share, n_rows)))
+    found = sum(int(np.count_nonzero(drawn)) for drawn in _drawn(c, share, n_rows))
     told = f"{n_rows - found:,} certification and {found:,} training rows by the rule"
     yield Check("size", found == part.training_rows, f"{told}, {recorded}")
 
