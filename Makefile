@@ -9,7 +9,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 DEPENDENT := tests/cli tests/dask tests/io tests/monitor tests/pipeline tests/present tests/verify tests/voters \
 	tests/test_common.py tests/test_estimator.py
 
-.PHONY: demo test test-all test-lowest test-pythons compat browser lint format derived docs validity attacks proof-gap benchmarks tightness reproduce clean
+.PHONY: demo test test-all test-lowest test-pythons compat corpus browser lint format derived docs validity attacks proof-gap benchmarks tightness reproduce clean
 
 $(VENV)/.core: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -94,6 +94,14 @@ validity: $(VENV)/.dev
 attacks: $(VENV)/.dev
 	CERTIVOTE_ALL_CASES=1 $(ONE_THREAD) $(BIN)/python -m pytest -n 2 tests/verify/test_forgeries.py \
 	tests/io/test_model_attacks.py tests/io/test_malformed.py tests/cli/test_malformed_commands.py tests/monitor/test_state.py
+
+# Every number that certificates of all kinds rest on, as this code and the code of an earlier commit make them: none may
+# differ where only the house was rebuilt. BASE is that commit.
+corpus: $(VENV)/.dev
+	rm -rf build/corpus && git worktree prune && git worktree add --quiet --detach build/corpus $(BASE)
+	cd build/corpus && PYTHONPATH=src $(ONE_THREAD) $(CURDIR)/$(BIN)/python benchmarks/corpus.py make before.json
+	$(ONE_THREAD) $(BIN)/python benchmarks/corpus.py make build/after.json
+	$(BIN)/python benchmarks/corpus.py compare build/corpus/before.json build/after.json
 
 # How far reported bounds are above the proven ones, over 10,000 random certificates.
 proof-gap: $(VENV)/.dev
