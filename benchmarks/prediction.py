@@ -47,7 +47,7 @@ def main(
     if measure_one:
         print(json.dumps(measure(measure_one, rows)))
         return
-    from certivote.datasets import load
+    from certivote.paper import load
 
     here = {**os.environ, **ONE_THREAD}
     there = {**earlier.environment(before), **ONE_THREAD}

@@ -11,14 +11,13 @@ from sklearn.ensemble import RandomForestClassifier
 
 from certivote._version import __version__
 from certivote.certificate import Certificate
-from certivote.datasets import DATASETS, load
-from certivote.experiments._runs import Run
+from certivote.paper._catalogue import DATASETS
+from certivote.paper._fetch import load
+from certivote.paper._runs import Run
 from certivote.pipeline import Split, certify_votes, make_plan, prepare
 from certivote.theory.methods import METHODS
 from certivote.theory.risks import count_errors
 from certivote.voters import Forest, Stumps, VoterSet
-
-__all__ = ["DELTA", "PAPER_METHODS", "PAPER_SETTING", "PRIOR", "PROTOCOLS", "Unit", "paper_voters", "run_unit", "task"]
 
 PAPER_METHODS = ("fo", "so", "bin", "smv-exact", "smv-mc", "dis-v", "dis-r")
 """The paper's seven, in the order of its tables."""

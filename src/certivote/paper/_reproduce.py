@@ -8,14 +8,12 @@ from pathlib import Path
 
 import joblib
 
-from certivote.datasets import DATASETS
-from certivote.experiments._figures import write_figures
-from certivote.experiments._protocol import Unit, run_unit
-from certivote.experiments._runs import RunStore
-from certivote.experiments._tables import write_tables
 from certivote.io import write_atomically
-
-__all__ = ["plan_units", "reproduce", "write_results"]
+from certivote.paper._catalogue import DATASETS
+from certivote.paper._figures import write_figures
+from certivote.paper._protocol import Unit, run_unit
+from certivote.paper._runs import RunStore
+from certivote.paper._tables import write_tables
 
 
 def reproduce(
@@ -40,7 +38,7 @@ def reproduce(
     out : path
         The folder.
     data_dir : path, optional
-        See :func:`certivote.datasets.data_directory`.
+        See :func:`certivote.paper.data_directory`.
     jobs : int
         Units that are worked on at a time, in processes of their own.
     certificates : bool

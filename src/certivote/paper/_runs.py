@@ -12,8 +12,6 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-__all__ = ["Key", "Run", "RunStore"]
-
 Key = tuple[str, str, str, int]
 """Protocol, dataset, method and seed: what makes a run the same run."""
 
