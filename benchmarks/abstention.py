@@ -29,7 +29,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 from certivote import CertifiedVoteClassifier, certify
 from certivote.certificate import PromiseRecord
-from certivote.datasets import Dataset, load
+from certivote.paper import Dataset, load
 from certivote.promises import Abstention, margins
 
 try:

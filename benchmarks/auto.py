@@ -67,7 +67,7 @@ def run(path: Path, data: Path | None, repeats: int, large: int, only: list[str]
     """Measure what is missing, old and new in turn."""
     import keel
 
-    from certivote.datasets import DATASETS
+    from certivote.paper import DATASETS
 
     names = only or [MADE_UP, *(name for name in DATASETS if name not in UNAVAILABLE), *keel.NAMES]
     names.sort(key=lambda name: name in (MADE_UP, *LARGE))
@@ -92,7 +92,7 @@ def run(path: Path, data: Path | None, repeats: int, large: int, only: list[str]
 def save(path: Path, name: str, data: Path | None) -> None:
     import keel
 
-    from certivote.datasets import load
+    from certivote.paper import load
 
     if name == MADE_UP:
         X, y = make_classification(

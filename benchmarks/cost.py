@@ -9,8 +9,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from certivote.datasets import load
-from certivote.experiments import PAPER_SETTING
+from certivote.paper import PAPER_SETTING, load
 from certivote.pipeline import Problem, training_objective
 from certivote.theory.methods import METHODS
 from certivote.theory.theorems import Setting

@@ -13,8 +13,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from certivote.datasets import load
-from certivote.experiments import PAPER_SETTING, PROTOCOLS, published
+from certivote.paper import PAPER_SETTING, PROTOCOLS, load, published
 from certivote.pipeline import make_plan, run
 from certivote.voters import Stumps
 

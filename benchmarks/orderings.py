@@ -13,8 +13,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from certivote.datasets import DATASETS, load
-from certivote.experiments import PAPER_METHODS, PAPER_SETTING, paper_voters
+from certivote.paper import DATASETS, PAPER_METHODS, PAPER_SETTING, load, paper_voters
 from certivote.pipeline import certify_votes, make_plan, prepare
 
 SURROGATES, STOCHASTIC = ("fo", "so", "bin"), ("smv-exact", "smv-mc")

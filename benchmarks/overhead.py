@@ -12,7 +12,7 @@ import numpy as np
 import typer
 from sklearn.ensemble import RandomForestClassifier
 
-from certivote.datasets import load
+from certivote.paper import load
 from certivote.pipeline import make_plan, run
 from certivote.voters import Forest
 

@@ -1,7 +1,8 @@
 """Prediction of ``auto`` per row, now and at an earlier commit, beside a random forest and boosting on the same rows.
 
 For one row, for 1,000 rows and for all others up to 20,000, in microseconds of the processor per row; the size of the
-model file, and the seconds to save and to load it. Each package runs in a process of its own, on one thread.
+model file, and the seconds to save and to load it. Each package runs in a process of its own, on one thread, and gets
+the rows in a file: only this one reads the data.
 """
 
 import json
@@ -24,7 +25,6 @@ from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassif
 
 from certivote import CertifiedVoteClassifier
 from certivote import load as load_model
-from certivote.datasets import load
 
 BEFORE = "6a9b7c7"
 DATASETS = (
@@ -42,31 +42,36 @@ def main(
     datasets: Annotated[str, typer.Option(help="Their names, with commas.")] = ",".join(DATASETS),
     rows: Annotated[int, typer.Option(help="Fit to at most so many rows.")] = 30_000,
     before: Annotated[str, typer.Option(help="The earlier commit.")] = BEFORE,
-    measure_one: Annotated[str, typer.Option(help="Measure this dataset here only, and print JSON.")] = "",
+    measure_one: Annotated[Path | None, typer.Option(help="Measure this file of rows here, and print JSON.")] = None,
 ) -> None:
     if measure_one:
-        print(json.dumps(measure(measure_one, data, rows)))
+        print(json.dumps(measure(measure_one, rows)))
         return
+    from certivote.paper import load
+
     here = {**os.environ, **ONE_THREAD}
     there = {**earlier.environment(before), **ONE_THREAD}
     found = {}
     for name in datasets.split(","):
-        command = [sys.executable, __file__, "--measure-one", name, "--rows", str(rows)]
-        command += ["--data", str(data)] if data else []
-        found[name] = [
-            json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, env=env).stdout)
-            for env in (there, here)
-        ]
+        content = load(name, data)
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, f"{name}.npz")
+            np.savez(path, X=content.X, y=content.y)
+            command = [sys.executable, __file__, "--measure-one", str(path), "--rows", str(rows)]
+            found[name] = [
+                json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, env=env).stdout)
+                for env in (there, here)
+            ]
         print(name, *found[name], file=sys.stderr, flush=True)
     Console(width=200).print(table(found, before))
 
 
-def measure(name: str, data: Path | None, rows: int) -> dict[str, Any]:
+def measure(path: Path, rows: int) -> dict[str, Any]:
     """What each classifier takes per row, and the file of ours."""
-    content = load(name, data)
-    order = np.random.default_rng(0).permutation(len(content.y))
+    with np.load(path) as content:
+        X, y = np.asarray(content["X"], dtype=float), content["y"]
+    order = np.random.default_rng(0).permutation(len(y))
     train = order[: min(rows, len(order) * 3 // 4)]
-    X = np.asarray(content.X, dtype=float)
     rest = X[np.resize(order[len(train) :], max(SIZES))]
     models = {
         "auto": CertifiedVoteClassifier(random_state=0),
@@ -74,7 +79,7 @@ def measure(name: str, data: Path | None, rows: int) -> dict[str, Any]:
         "boosting": HistGradientBoostingClassifier(random_state=0),
     }
     for model in models.values():
-        model.fit(X[train], content.y[train])
+        model.fit(X[train], y[train])
     found: dict[str, Any] = {kind: [] for kind in models}
     for size, calls in SIZES.items():
         parts = [rest[start : start + size] for start in range(0, size * calls, size)]
@@ -85,10 +90,10 @@ def measure(name: str, data: Path | None, rows: int) -> dict[str, Any]:
         for kind in models:
             found[kind].append(min(seconds[kind]) / (size * calls) * 1e6)
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "model.certivote")
-        found["save"] = processor(lambda: models["auto"].save(path))
-        found["megabytes"] = path.stat().st_size / 1e6
-        found["load"] = processor(lambda: load_model(path))
+        saved = Path(folder, "model.certivote")
+        found["save"] = processor(lambda: models["auto"].save(saved))
+        found["megabytes"] = saved.stat().st_size / 1e6
+        found["load"] = processor(lambda: load_model(saved))
     return found
 
 

@@ -14,8 +14,7 @@ from rich.table import Table
 from sklearn.ensemble import RandomForestClassifier
 
 from certivote.certificate import Certificate
-from certivote.datasets import Dataset, load
-from certivote.experiments import PAPER_METHODS, PAPER_SETTING, PROTOCOLS, paper_voters, published
+from certivote.paper import PAPER_METHODS, PAPER_SETTING, PROTOCOLS, Dataset, load, paper_voters, published
 from certivote.pipeline import Plan, make_plan, run
 from certivote.voters import Forest
 

@@ -18,8 +18,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from certivote.datasets import load
-from certivote.experiments import PAPER_SETTING, paper_voters
+from certivote.paper import PAPER_SETTING, load, paper_voters
 from certivote.pipeline import Stage, make_plan, run
 
 

@@ -22,8 +22,8 @@ import typer
 from numpy.typing import NDArray
 
 from certivote import CertifiedVoteClassifier, DriftMonitor, Monitor
-from certivote.datasets import load
 from certivote.monitor import Stream
+from certivote.paper import load
 
 ALPHA = 0.01
 FIELDS = (

@@ -27,8 +27,7 @@ from finished import read, record
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from tightness_tables import elsewhere_tables, paper_tables
 
-from certivote.datasets import DATASETS, Dataset, load
-from certivote.experiments import PAPER_SETTING, paper_voters
+from certivote.paper import DATASETS, PAPER_SETTING, Dataset, load, paper_voters
 from certivote.pipeline import Outcome, Plan, make_plan, run
 from certivote.theory.bounds import holdout
 from certivote.voters import Mixed

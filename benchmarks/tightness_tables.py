@@ -2,8 +2,7 @@
 
 import statistics
 
-from certivote.datasets import DATASETS
-from certivote.experiments import PAPER_METHODS, published
+from certivote.paper import DATASETS, PAPER_METHODS, published
 
 Rows = list[dict[str, str]]
 HELD = ("hold-out forest", "hold-out boosting", "auto")

@@ -4,7 +4,7 @@ from dataclasses import fields, replace
 
 import numpy as np
 
-from certivote.datasets import DATASETS
+from certivote.paper import DATASETS, Run
 
 BINARY = ("haberman", "tictactoe")
 MULTICLASS = ("pendigits",)
@@ -41,8 +41,6 @@ def install(put=DATASETS.__setitem__):
 
 def made_run(rng=None, **given):
     """A run with random numbers."""
-    from certivote.experiments import Run  # which needs an extra
-
     rng = rng or np.random.default_rng(0)
     numbers = {field.name: float(rng.random()) for field in fields(Run) if field.type is float}
     known = {"protocol": "fast", "dataset": "haberman", "method": "dis-r", "seed": 0, "version": "0"}

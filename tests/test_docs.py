@@ -67,8 +67,7 @@ REFERENCE = (
     "certivote.monitor",
     "certivote.present",
     "certivote.dask",
-    "certivote.datasets",
-    "certivote.experiments",
+    "certivote.paper",
 )
 """Every public module but the command line, which has a page of its own."""
 

@@ -17,7 +17,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from certivote import CertifiedVoteClassifier, certify, load, recertify, verify
-from certivote.datasets import load as load_data
+from certivote.paper import load as load_data
 
 X, Y = load_breast_cancer(return_X_y=True)
 OWN, NEW = slice(0, 300), slice(300, None)

@@ -18,8 +18,8 @@ from typer.testing import CliRunner
 
 from certivote.cli import _datasets, app
 from certivote.cli._download_bar import download_bar
-from certivote.datasets import DATASETS, _fetch, fetch
-from certivote.datasets._entry import digest
+from certivote.paper import DATASETS, _fetch, fetch
+from certivote.paper._entry import digest
 
 DATA = Path(os.environ.get("CERTIVOTE_DATA") or Path(__file__).parents[3] / "shared" / "data")
 needs_data = pytest.mark.skipif(

@@ -15,13 +15,11 @@ import made_data
 import pytest
 from typer.testing import CliRunner
 
-pytest.importorskip("filelock", reason="reproduce needs filelock: install certivote[reproduce]")
 pytest.importorskip("matplotlib", reason="reproduce needs matplotlib: install certivote[reproduce]")
 
-from certivote import experiments
+from certivote import paper
 from certivote.cli import _run_bar, app
-from certivote.datasets import DATASETS, _fetch
-from certivote.experiments import PAPER_METHODS, RunStore, Unit, plan_units
+from certivote.paper import DATASETS, PAPER_METHODS, RunStore, Unit, _fetch, plan_units
 
 verb = import_module("certivote.cli._reproduce")
 DATA = Path(os.environ.get("CERTIVOTE_DATA") or Path(__file__).parents[3] / "shared" / "data")
@@ -64,7 +62,7 @@ def made(tmp_path, monkeypatch):
 
 @pytest.fixture
 def no_results(monkeypatch):
-    monkeypatch.setattr(experiments, "write_results", lambda out: [Path(out) / "table"])
+    monkeypatch.setattr(paper, "write_results", lambda out: [Path(out) / "table"])
 
 
 def test_any_subset_is_run_and_the_results_are_written(tmp_path):
@@ -97,7 +95,7 @@ def test_any_subset_is_run_and_the_results_are_written(tmp_path):
 def test_the_tables_alone_run_nothing(tmp_path, monkeypatch):
     RunStore(tmp_path).append(made_data.made_run())
     before = RunStore(tmp_path).path.read_bytes()
-    monkeypatch.setattr(experiments, "reproduce", None)
+    monkeypatch.setattr(paper, "reproduce", None)
     monkeypatch.setattr(verb, "fetch", None)
     result = run("--tables", "--out", tmp_path)
     assert (result.exit_code, len(result.stdout.splitlines())) == (0, 16)
@@ -105,7 +103,7 @@ def test_the_tables_alone_run_nothing(tmp_path, monkeypatch):
 
 
 def test_both_protocols_are_run_with_their_solver(tmp_path, monkeypatch, no_results):
-    protocol = import_module("certivote.experiments._protocol")
+    protocol = import_module("certivote.paper._protocol")
     solvers, certify = [], protocol.certify_votes
     monkeypatch.setattr(protocol, "certify_votes", lambda plan, *rest: solvers.append(plan) or certify(plan, *rest))
     result = run(
@@ -180,7 +178,7 @@ def test_a_killed_worker_ends_in_one_line(tmp_path, monkeypatch):
     def die(*arguments, **options):
         raise BrokenProcessPool("a long explanation")
 
-    monkeypatch.setattr(experiments, "reproduce", die)
+    monkeypatch.setattr(paper, "reproduce", die)
     assert "--jobs" in one_line(run("--dataset", "haberman", "--out", tmp_path))
 
 

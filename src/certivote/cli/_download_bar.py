@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from certivote.datasets import ProgressBar
+from certivote.paper import ProgressBar
 
 if TYPE_CHECKING:
     from rich.progress import Progress

@@ -9,10 +9,11 @@ from typing import Annotated
 
 import typer
 
+from certivote import paper
 from certivote.cli._download_bar import download_bar
 from certivote.cli._outputs import check_folder
 from certivote.cli._shared import DataFolder, Quiet, check_dataset, complain, fail, quieten_pooch, say, suggestion
-from certivote.datasets import DATASETS, DatasetUnavailable, fetch, locate
+from certivote.paper import DATASETS, DatasetUnavailable, fetch, locate
 
 __all__ = ["reproduce"]
 
@@ -66,22 +67,21 @@ def reproduce(
     for package in ("filelock", "matplotlib"):  # the second is needed at the end, which is too late to say so
         if importlib.util.find_spec(package) is None:
             fail(f"reproduce needs the package {package}: install certivote[reproduce].")
-    from certivote import experiments
     from certivote.cli._run_bar import run_bar
 
-    _check("--protocol", protocol, experiments.PROTOCOLS)
-    _check("--method", method, experiments.PAPER_METHODS)
+    _check("--protocol", protocol, paper.PROTOCOLS)
+    _check("--method", method, paper.PAPER_METHODS)
     check_folder("--out", out)
     if data is not None and out.exists() and out.samefile(data):
         fail(f"--out: {out} is the folder of the data files; give results one of their own.")
     try:
         if not tables:
             names = _available(dataset, data, quiet)
-            units = experiments.plan_units(protocol or ["fast"], names, repeats, seed)
+            units = paper.plan_units(protocol or ["fast"], names, repeats, seed)
             with run_bar(units, quiet) as done:
-                missing = experiments.reproduce(
+                missing = paper.reproduce(
                     units,
-                    method or experiments.PAPER_METHODS,
+                    method or paper.PAPER_METHODS,
                     out,
                     data_dir=data,
                     jobs=jobs,
@@ -90,7 +90,7 @@ def reproduce(
                 )
             if missing and not quiet:
                 complain(f"{missing} runs are left to another process that works on {out}.")
-        written = experiments.write_results(out)
+        written = paper.write_results(out)
     except OSError as error:
         fail(f"{error.filename or out}: {error.strerror or error}.")
     except ValueError as error:

@@ -17,8 +17,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from certivote.datasets import DATASETS
-from certivote.experiments import Unit
+from certivote.paper import DATASETS, Unit
 
 __all__ = ["run_bar"]
 

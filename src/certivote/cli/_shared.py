@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import typer
 
-from certivote.datasets import DATASETS
+from certivote.paper import DATASETS
 from certivote.present import plain_text
 from certivote.theory.families import FAMILIES
 from certivote.theory.methods import METHODS

@@ -18,11 +18,8 @@ from thorough import grid
 
 from certivote import CertifiedVoteClassifier, verify
 from certivote.certificate import Certificate
-from certivote.datasets import DATASETS, load
-
-pytest.importorskip("filelock", reason="experiments need filelock: install certivote[reproduce]")
-
-from certivote.experiments import (
+from certivote.paper import (
+    DATASETS,
     PAPER_METHODS,
     PAPER_SETTING,
     PROTOCOLS,
@@ -31,11 +28,12 @@ from certivote.experiments import (
     Unit,
     _protocol,
     _reproduce,
+    load,
     paper_voters,
     plan_units,
     reproduce,
 )
-from certivote.experiments._protocol import run_unit
+from certivote.paper._protocol import run_unit
 from certivote.voters import Forest, Stumps
 
 

@@ -12,8 +12,6 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-__all__ = ["Key", "Run", "RunStore"]
-
 Key = tuple[str, str, str, int]
 """Protocol, dataset, method and seed: what makes a run the same run."""
 
@@ -24,6 +22,9 @@ class Run:
 
     Attributes
     ----------
+    protocol, dataset, method : str
+    seed : int
+        Of the split, and of whatever is random after it.
     bound : float
         What the paper's tables show: the certificate's bound, with split cross that on the average of both votes.
     own_bound : float
@@ -41,6 +42,10 @@ class Run:
         once for all methods.
     n, test_rows, voters : int
         Certification rows in all, test rows, voters of one vote.
+    delta : float
+        The share of samples on which the bound may fail.
+    version : str
+        Of the package that did it.
     """
 
     protocol: str
@@ -78,6 +83,18 @@ class RunStore:
     ----------
     folder : path
         Made if it is not there.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from certivote.paper import RunStore
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     store = RunStore(folder)
+    ...     store.read()
+    ...     with store.claim("fast-haberman-0") as mine:
+    ...         mine
+    []
+    True
     """
 
     def __init__(self, folder: str | os.PathLike[str]):

@@ -5,18 +5,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from certivote.datasets import DATASETS
-from certivote.experiments._protocol import PAPER_METHODS, task
-from certivote.experiments._runs import Run
-from certivote.experiments._tables import TASKS, Cell, cells
+from certivote.paper._catalogue import DATASETS
+from certivote.paper._protocol import PAPER_METHODS, task
+from certivote.paper._runs import Run
+from certivote.paper._tables import TASKS, Cell, cells
 from certivote.present import PALE, STYLE, mixed
 from certivote.theory.methods import METHODS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-__all__ = ["write_figures"]
 
 _TIMED = {"smv-exact": "o", "smv-mc": "s", "dis-v": "^", "dis-r": "v"}
 """The paper's choice for its second figure, and a marker for each."""

@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
-from certivote.datasets import DATASETS
-from certivote.experiments._protocol import DELTA, PAPER_METHODS, PRIOR, PROTOCOLS, task
-from certivote.experiments._runs import Run
-
-__all__ = ["QUANTITIES", "TASKS", "Cell", "cells", "published", "write_tables"]
+from certivote.paper._catalogue import DATASETS
+from certivote.paper._protocol import DELTA, PAPER_METHODS, PRIOR, PROTOCOLS, task
+from certivote.paper._runs import Run
 
 QUANTITIES = {"bound": "Bound in %", "test_error": "Test error in %", "train_seconds": "Training time in seconds"}
 TASKS = {
@@ -46,8 +44,21 @@ def _shown(mean: float | None, std: float | None) -> str:
 
 @functools.cache
 def published() -> dict[tuple[str, str, str], tuple[float, float]]:
-    """Mean and deviation by quantity, dataset and method."""
-    text = resources.files("certivote.experiments").joinpath("published.csv").read_text(encoding="utf-8")
+    """What the paper's tables show.
+
+    Returns
+    -------
+    dict
+        Mean and standard deviation, by quantity (``"bound"`` and ``"test_error"`` in %, ``"train_seconds"``), dataset
+        and method.
+
+    Examples
+    --------
+    >>> from certivote.paper import published
+    >>> published()["bound", "tictactoe", "dis-r"]
+    (45.58, 2.63)
+    """
+    text = resources.files("certivote.paper").joinpath("published.csv").read_text(encoding="utf-8")
     return {
         (row["quantity"], row["dataset"], row["method"]): (float(row["mean"]), float(row["std"]))
         for row in csv.DictReader(text.splitlines())

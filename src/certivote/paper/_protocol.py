@@ -11,14 +11,13 @@ from sklearn.ensemble import RandomForestClassifier
 
 from certivote._version import __version__
 from certivote.certificate import Certificate
-from certivote.datasets import DATASETS, load
-from certivote.experiments._runs import Run
+from certivote.paper._catalogue import DATASETS
+from certivote.paper._fetch import load
+from certivote.paper._runs import Run
 from certivote.pipeline import Split, certify_votes, make_plan, prepare
 from certivote.theory.methods import METHODS
 from certivote.theory.risks import count_errors
 from certivote.voters import Forest, Stumps, VoterSet
-
-__all__ = ["DELTA", "PAPER_METHODS", "PAPER_SETTING", "PRIOR", "PROTOCOLS", "Unit", "paper_voters", "run_unit", "task"]
 
 PAPER_METHODS = ("fo", "so", "bin", "smv-exact", "smv-mc", "dis-v", "dis-r")
 """The paper's seven, in the order of its tables."""
@@ -37,7 +36,17 @@ PAPER_SETTING: dict[str, Any] = {"loss": "half-weight", "prior": PRIOR, "constan
 
 @dataclass(frozen=True)
 class Unit:
-    """What is computed together: one split of one dataset, with voters and votes for all methods."""
+    """What is computed together: one split of one dataset, with voters and votes for all methods.
+
+    Attributes
+    ----------
+    protocol : str
+        A key of ``PROTOCOLS``.
+    dataset : str
+        A key of ``DATASETS``.
+    seed : int
+        Of the split, and of whatever is random after it.
+    """
 
     protocol: str
     dataset: str
@@ -55,7 +64,29 @@ def task(dataset: str) -> str:
 
 
 def paper_voters(dataset: str, threads: int = 1) -> tuple[VoterSet, Split]:
-    """Who votes on a dataset in the paper, and the split that goes with it."""
+    """Who votes on a dataset in the paper, and the split that goes with it.
+
+    Parameters
+    ----------
+    dataset : str
+        A key of ``DATASETS``.
+    threads : int
+        Of a forest, while it is fitted and asked.
+
+    Returns
+    -------
+    voters : VoterSet
+        Stumps on the declared ranges if the dataset has them, otherwise a forest of 100 trees.
+    split : str
+        ``"none"`` for stumps, ``"cross"`` for forests.
+
+    Examples
+    --------
+    >>> from certivote.paper import paper_voters
+    >>> voters, split = paper_voters("haberman")
+    >>> voters.ranges, split
+    (((20, 100), (58, 70), (0, 30)), 'none')
+    """
     ranges = DATASETS[dataset].ranges
     if ranges is not None:
         return Stumps(ranges=ranges), "none"
@@ -66,7 +97,7 @@ def paper_voters(dataset: str, threads: int = 1) -> tuple[VoterSet, Split]:
 def run_unit(
     unit: Unit, methods: Sequence[str], data_dir: str | os.PathLike[str] | None = None, threads: int = 1
 ) -> Iterator[tuple[Run, Certificate]]:
-    """The runs of one unit, each as it finishes.
+    """The runs of one unit with their certificates, each as it finishes.
 
     A run does not depend on which other methods are run: every method gets the same streams of random numbers.
     """

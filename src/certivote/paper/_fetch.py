@@ -1,18 +1,39 @@
-"""Find the files of a dataset, or download them."""
+"""Find the files of a dataset, or download them, and read them."""
 
 import importlib
 import os
 import tempfile
 import textwrap
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from certivote.datasets._catalogue import DATASETS
-from certivote.datasets._entry import Entry
+import numpy as np
+from numpy.typing import NDArray
 
-__all__ = ["DatasetUnavailable", "ProgressBar", "data_directory", "fetch", "locate"]
+from certivote.paper._catalogue import DATASETS
+from certivote.paper._entry import Entry
 
 RETRIES = 2
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """One dataset, all its published parts together in upstream order.
+
+    Attributes
+    ----------
+    name : str
+    X, y : arrays
+        Rows and labels.
+    ranges : array of shape (n_features, 2) or None
+        Declared smallest and largest value for stumps, one row per feature. Values may lie outside.
+    """
+
+    name: str
+    X: NDArray[Any]
+    y: NDArray[Any]
+    ranges: NDArray[np.float64] | None
 
 
 class DatasetUnavailable(RuntimeError):  # noqa: N818, it says what is the matter
@@ -55,7 +76,7 @@ def data_directory(given: str | os.PathLike[str] | None = None) -> Path:
     Examples
     --------
     >>> import tempfile
-    >>> from certivote.datasets import data_directory
+    >>> from certivote.paper import data_directory
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     data_directory(folder) == Path(folder)
     True
@@ -92,7 +113,7 @@ def locate(name: str, data_dir: str | os.PathLike[str] | None = None) -> Path | 
     Examples
     --------
     >>> import tempfile
-    >>> from certivote.datasets import DATASETS, locate
+    >>> from certivote.paper import DATASETS, locate
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     for file in DATASETS["svmguide"].files:
     ...         Path(folder, file.path).touch()
@@ -133,7 +154,7 @@ def fetch(name: str, data_dir: str | os.PathLike[str] | None = None, *, progress
 
     Examples
     --------
-    >>> from certivote.datasets import fetch
+    >>> from certivote.paper import fetch
     >>> fetch("iris")
     Traceback (most recent call last):
         ...
@@ -159,6 +180,45 @@ def fetch(name: str, data_dir: str | os.PathLike[str] | None = None, *, progress
             "one folder, and give it as data_dir (--data) or set CERTIVOTE_DATA to it."
         ) from error
     return cache
+
+
+def load(name: str, data_dir: str | os.PathLike[str] | None = None) -> Dataset:
+    """Read a dataset and check its size, its classes and its values.
+
+    Parameters
+    ----------
+    name : str
+        A key of ``DATASETS``.
+    data_dir : path, optional
+        Folder of the upstream files; see :func:`data_directory`. If it does not have them all, they are taken
+        from the cache folder, or downloaded to it; see :func:`fetch`.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    DatasetUnavailable
+        If the files are in neither folder and cannot be downloaded.
+    ValueError
+        If there is no dataset of that name, or if its files cannot be read or do not have the declared size or
+        checksum.
+
+    Examples
+    --------
+    >>> from certivote.paper import DATASETS, load
+    >>> load("iris")
+    Traceback (most recent call last):
+        ...
+    ValueError: Unknown dataset 'iris'; there are adult, australian, codrna, ..., svmguide, tictactoe.
+    >>> DATASETS["haberman"].shape, DATASETS["haberman"].ranges  # what is known without the files
+    ((306, 3), ((20, 100), (58, 70), (0, 30)))
+    """
+    folder = fetch(name, data_dir)
+    entry = DATASETS[name]
+    X, y = entry.rows(folder)
+    return Dataset(name, X, y, None if entry.ranges is None else np.array(entry.ranges, dtype=float))
 
 
 def _folders(data_dir: str | os.PathLike[str] | None) -> list[Path]:

@@ -14,9 +14,9 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 
-from certivote.datasets import DATASETS, DatasetUnavailable, _fetch, data_directory, fetch, load
-from certivote.datasets._compressed import content
-from certivote.datasets._entry import digest
+from certivote.paper import DATASETS, DatasetUnavailable, _fetch, data_directory, fetch, load
+from certivote.paper._entry import digest
+from certivote.paper._formats import file_content
 
 needs_data = pytest.mark.skipif(
     not os.environ.get("CERTIVOTE_DATA"), reason="the benchmark data are not here: set CERTIVOTE_DATA to their folder"
@@ -215,10 +215,10 @@ def test_unix_compress(tmp_path):
     )
     data = base64.b85decode(compressed)
     (tmp_path / "numbers.Z").write_bytes(data)
-    assert content(tmp_path, "numbers") == "".join(f"{i} " for i in range(160)).encode()
+    assert file_content(tmp_path, "numbers") == "".join(f"{i} " for i in range(160)).encode()
     (tmp_path / "numbers.Z").write_bytes(b"no" + data[2:])
     with pytest.raises(ValueError, match="Unix compress"):
-        content(tmp_path, "numbers")
+        file_content(tmp_path, "numbers")
 
 
 def test_unknown_names_and_folders_are_refused(tmp_path):

@@ -10,15 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certivote.datasets._compressed import bare, find
-
-__all__ = ["Entry", "File", "Ranges", "Rows", "digest"]
-
-Rows = tuple[NDArray[Any], NDArray[Any]]
-"""Rows ``X`` and labels ``y``."""
-
-Ranges = tuple[tuple[float, float], ...]
-"""Smallest and largest value, one pair per feature."""
+from certivote.paper._formats import Rows, bare_name, find_file
 
 
 @dataclass(frozen=True)
@@ -43,7 +35,7 @@ class File:
     @property
     def bare_path(self) -> str:
         """The path without compression suffix."""
-        return bare(self.path)
+        return bare_name(self.path)
 
     @property
     def download_path(self) -> str:
@@ -86,12 +78,12 @@ class Entry:
     n_classes: int
     class_counts: tuple[int, ...] | None = None
     digest: str | None = None
-    ranges: Ranges | None = None
+    ranges: tuple[tuple[float, float], ...] | None = None
     note: str = ""
 
     def missing(self, folder: Path) -> list[str]:
         """The files that are not in the folder."""
-        return [file.path for file in self.files if find(folder, file.bare_path) is None]
+        return [file.path for file in self.files if find_file(folder, file.bare_path) is None]
 
     def rows(self, folder: Path) -> Rows:
         """Read rows and labels, and check their size, their classes and their checksum."""

@@ -8,14 +8,45 @@ from pathlib import Path
 
 import joblib
 
-from certivote.datasets import DATASETS
-from certivote.experiments._figures import write_figures
-from certivote.experiments._protocol import Unit, run_unit
-from certivote.experiments._runs import RunStore
-from certivote.experiments._tables import write_tables
 from certivote.io import write_atomically
+from certivote.paper._catalogue import DATASETS
+from certivote.paper._figures import write_figures
+from certivote.paper._protocol import Unit, run_unit
+from certivote.paper._runs import Key, RunStore
+from certivote.paper._tables import write_tables
 
-__all__ = ["plan_units", "reproduce", "write_results"]
+
+def plan_units(protocols: Sequence[str], datasets: Sequence[str], repeats: int, seed: int = 0) -> list[Unit]:
+    """Units of work, whole repetitions first, and in each the datasets with the most rows first.
+
+    Parameters
+    ----------
+    protocols : sequence of str
+        Keys of ``PROTOCOLS``.
+    datasets : sequence of str
+        Keys of ``DATASETS``.
+    repeats : int
+        Random splits of each dataset.
+    seed : int
+        Of the first split; the others have the seeds after it.
+
+    Returns
+    -------
+    list of Unit
+
+    Examples
+    --------
+    >>> from certivote.paper import plan_units
+    >>> [unit.name for unit in plan_units(["fast"], ["haberman", "tictactoe"], 1)]
+    ['fast-tictactoe-0', 'fast-haberman-0']
+    """
+    by_size = sorted(datasets, key=lambda name: -DATASETS[name].shape[0])
+    return [
+        Unit(protocol, dataset, seed + repeat)
+        for repeat in range(repeats)
+        for protocol in dict.fromkeys(protocols)
+        for dataset in dict.fromkeys(by_size)
+    ]
 
 
 def reproduce(
@@ -36,11 +67,13 @@ def reproduce(
     Parameters
     ----------
     units : sequence of Unit
+        What to do; see :func:`plan_units`.
     methods : sequence of str
+        Of ``PAPER_METHODS``.
     out : path
         The folder.
     data_dir : path, optional
-        See :func:`certivote.datasets.data_directory`.
+        See :func:`certivote.paper.data_directory`.
     jobs : int
         Units that are worked on at a time, in processes of their own.
     certificates : bool
@@ -63,17 +96,33 @@ def reproduce(
             done(unit, 0)
     if jobs > 1 and todo:
         _start_workers(jobs)
-    work = (joblib.delayed(_do)(unit, methods, store.folder, data_dir, threads, certificates) for unit in todo)
-    for unit, runs in joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1, pre_dispatch=jobs)(
-        work
-    ):
+    do = joblib.delayed(_do_missing)
+    workers = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1, pre_dispatch=jobs)
+    for unit, runs in workers(do(unit, methods, store.folder, data_dir, threads, certificates) for unit in todo):
         done(unit, runs)
     finished = {run.key for run in store.read()}
     return sum(len(_missing(unit, methods, finished)) for unit in units)
 
 
 def write_results(out: str | os.PathLike[str]) -> list[Path]:
-    """Write tables and figures of all finished runs in a folder, in a folder for each protocol; the files."""
+    """Write tables and figures of all finished runs.
+
+    Parameters
+    ----------
+    out : path
+        The folder of ``runs.csv``; each protocol gets a folder in it.
+
+    Returns
+    -------
+    list of Path
+        The files; none if there are no finished runs.
+
+    Examples
+    --------
+    >>> from certivote.paper import write_results
+    >>> write_results("no such folder")
+    []
+    """
     store = RunStore(out)
     if not store.read():
         return []
@@ -89,7 +138,7 @@ def write_results(out: str | os.PathLike[str]) -> list[Path]:
     return written
 
 
-def _missing(unit: Unit, methods: Iterable[str], finished: set[tuple[str, str, str, int]]) -> list[str]:
+def _missing(unit: Unit, methods: Iterable[str], finished: set[Key]) -> list[str]:
     return [name for name in methods if (unit.protocol, unit.dataset, name, unit.seed) not in finished]
 
 
@@ -104,7 +153,7 @@ def _start_workers(jobs: int) -> None:
         signal.signal(signal.SIGINT, usual)
 
 
-def _do(
+def _do_missing(
     unit: Unit,
     methods: Sequence[str],
     folder: Path,
@@ -112,6 +161,7 @@ def _do(
     threads: int,
     certificates: bool,
 ) -> tuple[Unit, int]:
+    """Do the runs of a unit that are missing, unless another process is at it; the unit, and how many were done."""
     store = RunStore(folder)
     with store.claim(unit.name) as mine:
         # Another process may have done it since the caller looked.
@@ -123,18 +173,3 @@ def _do(
                 write_atomically(target, f"{certificate.to_json()}\n".encode())
             store.append(run)
     return unit, len(missing)
-
-
-def plan_units(protocols: Sequence[str], datasets: Sequence[str], repeats: int, seed: int = 0) -> list[Unit]:
-    """Units of work, whole repetitions first, and in each the datasets with the most rows first.
-
-    >>> [unit.name for unit in plan_units(["fast"], ["haberman", "tictactoe"], 1)]
-    ['fast-tictactoe-0', 'fast-haberman-0']
-    """
-    by_size = sorted(datasets, key=lambda name: -DATASETS[name].shape[0])
-    return [
-        Unit(protocol, dataset, seed + repeat)
-        for repeat in range(repeats)
-        for protocol in dict.fromkeys(protocols)
-        for dataset in dict.fromkeys(by_size)
-    ]

@@ -4,17 +4,12 @@ from importlib import resources
 
 import numpy as np
 import pytest
-
-from certivote.datasets import DATASETS, _fetch, locate
-
-pytest.importorskip("filelock", reason="experiments need filelock: install certivote[reproduce]")
-
 from made_data import made_run
 
-from certivote.experiments import PAPER_METHODS, RunStore, write_results
-from certivote.experiments._figures import write_figures
-from certivote.experiments._protocol import task
-from certivote.experiments._tables import QUANTITIES, cells, write_tables
+from certivote.paper import DATASETS, PAPER_METHODS, RunStore, _fetch, locate, write_results
+from certivote.paper._figures import write_figures
+from certivote.paper._protocol import task
+from certivote.paper._tables import QUANTITIES, cells, write_tables
 
 
 def read_table(path):
@@ -24,7 +19,7 @@ def read_table(path):
 
 @pytest.fixture(scope="module")
 def published():
-    text = resources.files("certivote.experiments").joinpath("published.csv").read_text(encoding="utf-8")
+    text = resources.files("certivote.paper").joinpath("published.csv").read_text(encoding="utf-8")
     return list(csv.DictReader(text.splitlines()))
 
 
