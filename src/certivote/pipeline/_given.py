@@ -184,8 +184,12 @@ def certify_predictions(
     looked = None if table is None else _table(table, len(truth), "table")
     sure = None if scores is None else checked_scores(scores, len(truth), len(answers))
     beside = dict(units.beside)
-    if sure is not None and any(promise.needs == "scores" for promise in plan.promises):  # as the record shows
+    # What promises look at, as the record shows: where it stands must not be arranged for the rows that are set aside.
+    if sure is not None and any(promise.needs == "scores" for promise in plan.promises):
         beside["scores"] = sure
+    column = columns_of(looked, tuple(map(str, getattr(looked, "columns", ()))), np.arange(len(truth)))
+    if column is not None:
+        beside |= {f"column {name}": column(name) for promise in plan.promises for name in promise.column_names}
     streams = Streams(seed, data_digest(_rows_digest(keys, truth), beside))
     if seed.fresh:  # otherwise bets need no order
         units = units.shuffled(streams)

@@ -41,6 +41,11 @@ class Promise(ABC):
         """What was asked for, by the names that ``__init__`` takes."""
         return dict(vars(self))
 
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """The columns that it is about."""
+        return ()
+
     @classmethod
     def from_parameters(cls, parameters: dict[str, Any]) -> "Promise":
         """The promise that has these parameters, checked as ``__init__`` checks them."""

@@ -118,7 +118,7 @@ def against_answers(
     wrong = [mistakes(votes.masses(each), answers.labels, c.loss) for each in prior_votes(part, votes.n_voters)]
     yield check_prior_vote(part, votes.n_voters, wrong, entities)
     sight = yield from _sight(c, parameters, answers, model, X, scores, table)
-    yield from _check_data(c, parameters, X, units, sight.scores)
+    yield from _check_data(c, parameters, X, units, sight)
     weights = _weights(c)
     problem = unknown_vote(c, votes.n_voters, len(weights))
     if problem:
@@ -232,18 +232,28 @@ def _check_rows(
 
 
 def _check_data(
-    c: Certificate, parameters: dict[str, Any] | None, X: Any, units: Units, scores: Any
+    c: Certificate, parameters: dict[str, Any] | None, X: Any, units: Units, sight: Sight
 ) -> Iterator[Check]:
     """Whether random numbers depended on these data: on all that losses are computed from."""
     answers_only = parameters is not None and bool(parameters["answers_only"])
     if not c.provenance.entropy or (X is None and not answers_only):
         return
-    beside = dict(units.beside)
-    if answers_only and any(RULES[each.name].needs == "scores" for each in c.promises if each.name in RULES):
-        if scores is None:
-            yield trusted("digest of the data", "scores= is needed too", "provenance.data_digest")
+    beside, promises = dict(units.beside), [each for each in c.promises if each.name in RULES] if answers_only else []
+    for promise in promises:
+        needs = RULES[promise.name].needs
+        known = {"scores": sight.scores, "columns": sight.column}.get(needs, True)
+        if known is None:
+            wanted = "scores=" if needs == "scores" else "table="
+            yield trusted("digest of the data", f"{wanted} is needed too", "provenance.data_digest")
             return
-        beside["scores"] = scores
+        if needs == "scores":
+            beside["scores"] = sight.scores
+        elif needs == "columns" and sight.column is not None:
+            try:
+                beside |= {f"column {fixed.what}": sight.column(fixed.what) for fixed in promise.fixed}
+            except ValueError as error:
+                yield Check("digest of the data", False, str(error))
+                return
     yield check_data_digest(c, c.deployed_part.certification_digest, beside)
 
 
