@@ -9,7 +9,7 @@ import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from numbers import Number
 from typing import Any, cast
 
@@ -193,9 +193,7 @@ def _cells(column: Any) -> _Cells:
     else:
         try:
             codes, kept = pd.factorize(column)
-        except TypeError:  # lists and other values that cannot be compared
-            codes, kept = pd.factorize(column.map(repr))
-        except UnicodeEncodeError:  # text that no file could hold, which pandas cannot look up
+        except (TypeError, UnicodeEncodeError):  # lists, or text that no file could hold: pandas cannot look them up
             codes, kept = np.where(column.isna(), -1, np.arange(len(column))), column
     found = [_cell(value) for value in kept.tolist()]
     is_number = np.array([*(isinstance(each, float) for each in found), True])
@@ -221,9 +219,13 @@ def _cell(value: Any) -> float | bytes:
     if isinstance(value, str):
         return _digest(value.encode("utf-8", "surrogatepass"), b"text")
     if isinstance(value, np.datetime64):
+        return _moments(np.array([value])).content[0].tobytes()
+    if isinstance(value, np.timedelta64):
         import pandas as pd
 
-        value = pd.Timestamp(value)
+        value = pd.Timedelta(value)
+    if isinstance(value, np.generic):  # numpy would compare large integers as floats
+        value = value.item()
     if isinstance(value, timedelta):
         whole = (value.days * 86_400 + value.seconds) * 10**6 + value.microseconds
         return _digest(str(whole * 1000 + getattr(value, "nanoseconds", 0)).encode(), b"duration")
@@ -236,6 +238,9 @@ def _cell(value: Any) -> float | bytes:
                 return number
         except (ArithmeticError, TypeError, ValueError):
             pass
+    if isinstance(value, list | tuple | np.ndarray):  # the same for all, as files of one table are read in many ways
+        held = value if np.ndim(value) == 1 and isinstance(value, np.ndarray) else list(value)
+        return _digest(_cells(held).content.tobytes(), b"list")
     exact = f"{value:x}" if isinstance(value, int) else repr(value)  # long integers have no decimal text
     return _digest(exact.encode("utf-8", "surrogatepass"), type(value).__name__.encode()[:16])
 
@@ -243,10 +248,12 @@ def _cell(value: Any) -> float | bytes:
 def _moment(value: date) -> bytes:
     if not isinstance(value, datetime):
         return np.array([value.toordinal() - _EPOCH, 0], dtype=np.int64).tobytes()
-    moment = value if value.tzinfo is None else value.astimezone(UTC)
-    seconds = (moment.hour * 60 + moment.minute) * 60 + moment.second
-    nanoseconds = (seconds * 10**6 + moment.microsecond) * 1000 + getattr(moment, "nanosecond", 0)
-    return np.array([moment.toordinal() - _EPOCH, nanoseconds], dtype=np.int64).tobytes()
+    # In whole seconds: the first and the last moment of a calendar have no other time zone.
+    away = value.utcoffset() or timedelta()
+    seconds = (value.hour * 60 + value.minute) * 60 + value.second - away.days * 86_400 - away.seconds
+    days, seconds = divmod((value.toordinal() - _EPOCH) * 86_400 + seconds, 86_400)
+    nanoseconds = (seconds * 10**6 + value.microsecond) * 1000 + getattr(value, "nanosecond", 0)
+    return np.array([days, nanoseconds], dtype=np.int64).tobytes()
 
 
 def _digest(content: Any, kind: bytes = b"") -> bytes:
