@@ -114,6 +114,13 @@ def test_texts_numbers_and_dates_in_one_column_have_keys_by_value():
     assert row_keys(pd.DataFrame({"d": [dates[1].date()]})) == row_keys(pd.DataFrame({"d": [dates[1]]}))
 
 
+def test_lists_of_numbers_beside_text_have_the_keys_of_a_frame():
+    frame = pd.DataFrame(MIXED, columns=["x", "t"])
+    assert row_keys(MIXED) == row_keys([tuple(row) for row in MIXED]) == row_keys(frame)
+    assert row_keys([[1, "a"], [2, np.nan]]) == row_keys(pd.DataFrame({"x": [1, 2], "t": ["a", None]}))
+    assert row_keys([[1, "a"]]) != row_keys([["1", "a"]]) == row_keys(np.array([[1, "a"]]))
+
+
 def test_a_row_of_numbers_has_one_key_whatever_stands_beside_it():
     alone, beside = pd.DataFrame({"x": [1.0, 2.0]}), pd.DataFrame({"x": [1.0, "text"]})
     assert row_keys(alone)[0] == row_keys(beside)[0]

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from certivote.maths.tree_digest import Piece, join_pieces, make_piece
 
-__all__ = ["data_digest", "part_digest", "row_keys", "row_piece", "rows_digest"]
+__all__ = ["as_rows", "data_digest", "part_digest", "row_keys", "row_piece", "rows_digest"]
 
 _CHUNK = 1 << 20
 """Values that are laid out for digests at a time."""
@@ -68,6 +68,20 @@ def row_piece(keys: Sequence[bytes], y: NDArray[Any], first: int = 0) -> Piece:
     return make_piece(b"rows", np.concatenate([contents, _cells(y).content], axis=1), first)
 
 
+def as_rows(X: Any) -> Any:
+    """Rows that can be taken some at a time: lists become an array, in which numbers that stand beside text stay such.
+
+    Examples
+    --------
+    >>> as_rows([[1, "a"], [2, None]]).tolist()
+    [[1, 'a'], [2, None]]
+    """
+    if hasattr(X, "iloc") or hasattr(X, "tocsr"):
+        return X
+    rows = np.asarray(X)
+    return np.asarray(X, dtype=object) if rows.dtype.kind in "US" and not hasattr(X, "dtype") else rows
+
+
 def rows_digest(X: Any) -> int:
     """A number that stands for these rows in this order."""
     return int.from_bytes(_digest(b"".join(row_keys(X))), "big")
@@ -79,8 +93,7 @@ def row_keys(X: Any) -> list[bytes]:
     Numbers are compared as float64, truth values as 0 and 1, moments in UTC, and all missing values are one. Text is
     never a number: the text "1" has another key. Rows of a sparse matrix have keys of their own kind.
     """
-    if not scipy.sparse.issparse(X) and not hasattr(X, "iloc"):
-        X = np.asarray(X)
+    X = as_rows(X)
     places = X.tocsr() if scipy.sparse.issparse(X) else getattr(X, "iloc", X)
     n_rows, *shape = np.shape(X)
     step = max(_CHUNK // max(math.prod(shape), 1), 1)

@@ -8,7 +8,16 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from certivote.certificate import Candidate, Certificate, check_aligned, data_digest, part_digest, row_keys, used_rows
+from certivote.certificate import (
+    Candidate,
+    Certificate,
+    as_rows,
+    check_aligned,
+    data_digest,
+    part_digest,
+    row_keys,
+    used_rows,
+)
 from certivote.pipeline._answers import (
     Probable,
     ask,
@@ -322,7 +331,7 @@ def _known(model: Any) -> list[Any]:
 def _table(X: Any, n_rows: int | None, name: str) -> Any:
     """Rows that can be read one by one."""
     check_held(**{name: X})
-    rows = X if hasattr(X, "iloc") or hasattr(X, "tocsr") else np.asarray(X)
+    rows = as_rows(X)
     shape = np.shape(rows)
     if not shape or (n_rows is not None and shape[0] != n_rows):
         wanted = "case" if n_rows is None else f"of the {n_rows:,} labels"
