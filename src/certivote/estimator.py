@@ -97,8 +97,9 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, BaseE
     together : bool, default=False
         Make the bound and all promises hold at once up to ``delta``: the bound has 80 % of it, they share the rest.
     random_state : int, RandomState instance or None, default=None
-        Seed of the split, the voters, the training and the draw, which get streams of their own. Trying several seeds
-        and keeping the best certificate voids it.
+        Seed of the split, the voters, the training and the draw, which get streams of their own that depend on the
+        rows too. None takes 128 fresh bits from the system, which the certificate records: prefer it. With a number
+        the promise holds on average over such numbers. Trying several seeds and keeping the best certificate voids it.
     verbose : bool, default=False
         Show progress on a terminal.
 

@@ -1,5 +1,7 @@
 """Digests of the rows of a frame."""
 
+from datetime import datetime, timedelta, timezone
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -112,6 +114,13 @@ def test_texts_numbers_and_dates_in_one_column_have_keys_by_value():
     assert row_keys(pd.DataFrame({"d": [dates[1].date()]})) == row_keys(pd.DataFrame({"d": [dates[1]]}))
 
 
+def test_lists_of_numbers_beside_text_have_the_keys_of_a_frame():
+    frame = pd.DataFrame(MIXED, columns=["x", "t"])
+    assert row_keys(MIXED) == row_keys([tuple(row) for row in MIXED]) == row_keys(frame)
+    assert row_keys([[1, "a"], [2, np.nan]]) == row_keys(pd.DataFrame({"x": [1, 2], "t": ["a", None]}))
+    assert row_keys([[1, "a"]]) != row_keys([["1", "a"]]) == row_keys(np.array([[1, "a"]]))
+
+
 def test_a_row_of_numbers_has_one_key_whatever_stands_beside_it():
     alone, beside = pd.DataFrame({"x": [1.0, 2.0]}), pd.DataFrame({"x": [1.0, "text"]})
     assert row_keys(alone)[0] == row_keys(beside)[0]
@@ -129,6 +138,43 @@ def test_other_values_have_other_keys():
     values += [np.float32(0.1), "\ud800"]
     keys = row_keys(pd.DataFrame({"x": pd.Series(values, dtype=object)}))
     assert len(set(keys)) == len(values)
+
+
+def objects(*values):
+    return row_keys(pd.DataFrame({"x": pd.Series(list(values), dtype=object)}))
+
+
+def test_values_of_numpy_that_stand_by_themselves_are_those_of_python():
+    for large in ((1 << 53) + 1, (1 << 63) + 1):
+        kind = np.uint64 if large >> 63 else np.int64
+        assert objects(kind(large)) == objects(large) == row_keys(np.array([[large]], dtype=kind))
+        assert objects(kind(large)) != objects(kind(large - 1))
+    second = np.timedelta64(5, "s")
+    assert objects(second) == objects(pd.Timedelta(second)) != objects(5)
+    far = np.datetime64("20000-01-01T00:00:01")
+    assert objects(far) == row_keys(np.array([[far]])) != objects(np.datetime64("20000-01-01"))
+
+
+def test_moments_at_the_ends_of_the_calendar_have_keys_in_any_time_zone():
+    east, west = timezone(timedelta(hours=5)), timezone(timedelta(hours=-5, minutes=-30))
+    first, last = datetime(1, 1, 1, 4, tzinfo=east), datetime(9999, 12, 31, 23, 59, 59, 7, tzinfo=west)
+    assert len({*objects(first), *objects(last), *objects(first.replace(tzinfo=None))}) == 3
+    noon = datetime(2024, 2, 29, 2, 30, 1, 5)
+    assert objects(noon.replace(tzinfo=west)) == objects(noon + timedelta(hours=5, minutes=30))
+    assert objects(noon.replace(tzinfo=east)) == objects(noon - timedelta(hours=5))
+
+
+def test_lists_in_a_cell_have_keys_by_value():
+    """Their text leaves out the middle of long ones, and digits."""
+    long = np.arange(5_000.0)
+    near = long.copy()
+    near[2_500] = np.nextafter(2_500.0, 0.0)
+    assert objects(long) == objects(long.tolist()) == objects(tuple(long.astype(int).tolist())) != objects(near)
+    assert objects(np.ones((2, 3))) == objects(np.ones((2, 3)).tolist()) != objects(np.ones((3, 2)))
+    assert objects([1, "1", None]) == objects([1.0, "1", np.nan]) != objects(["1", 1, None])
+    beside = objects([1], "[1]", 5, None)
+    assert len(set(beside)) == 4
+    assert beside[1:] == objects("[1]", 5, None)
 
 
 def test_texts_that_no_file_could_hold_have_keys_too():

@@ -305,6 +305,7 @@ def test_json_for_programs(table, tmp_path):
     compared = json.loads(run("compare", *common, "--method", "dis-r", "--method", "fo").stdout)
     assert [row["method"] for row in compared["methods"]] == ["dis-r", "fo"]
     assert "on its own" in compared["note"]
+    assert (len(compared["entropy"]), compared["fresh"]) == (4, True)
     verified = json.loads(run("verify", tmp_path / "c.json", "--json").stdout)
     assert verified["verified"]
     record = json.loads((tmp_path / "c.json").read_text())

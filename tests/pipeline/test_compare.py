@@ -183,7 +183,7 @@ def test_a_comparison_prints_as_a_table():
         assert cells[3] == f"{row['penalty']:.2f}"
     assert lines[4] == ""
     assert lines[5].startswith("Always answering '0' is certified at most ")
-    assert lines[6:] == ["", table.attrs["note"]]
+    assert lines[6:] == ["", f"Made with seed {table.attrs['entropy'][0]}.", "", table.attrs["note"]]
 
 
 def test_vacuous_bounds_are_marked_in_the_table():

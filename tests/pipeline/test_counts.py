@@ -63,6 +63,16 @@ def test_any_division_in_any_order(data):
     assert as_record(found) == as_record(certify_predictions(true, said))
 
 
+def test_a_seed_that_nothing_random_used_changes_nothing():
+    true, said = ["ill", "well"] * 100, ["ill", "well"] * 95 + ["well", "well"] * 5
+    found = as_record(certify_counts(count_predictions(true, said), n_rows=200))
+    assert (
+        found
+        == as_record(certify_predictions(true, said))
+        == as_record(certify_predictions(true, said, random_state=7))
+    )
+
+
 def test_labels_are_written_as_the_first_row_writes_them():
     true, said = [1.0, 0.0] * 50 + [1, 0] * 50, [1, 0] * 99 + [0, 0]
     parts = [count_predictions(true[100:], said[100:], first=100), count_predictions(true[:100], said[:100])]

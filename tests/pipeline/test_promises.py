@@ -24,7 +24,6 @@ class Looking(Promise):
 
     name = "looking"
     needs = "scores"
-    bets = True
 
     def __init__(self, at="votes"):
         self.at = at
@@ -152,7 +151,7 @@ def test_rows_are_set_aside_where_there_are_no_training_rows():
     order = random_numbers(certificate, "promises").permutation(369)
     aside = np.sort(order[:73])
     assert np.setdiff1d(np.arange(369), ledger.kept).tolist() == aside.tolist()
-    assert (ledger.kept[ledger.rows.order] == order[73:]).all()
+    assert (ledger.kept[ledger.rows.order()] == order[73:]).all()
     shown = model.predict_proba(X[200:])
     assert (ledger.guide.masses == shown[aside]).all()
     assert ledger.guide.columns("mean area") == X["mean area"][200:].to_numpy()[aside].tolist()

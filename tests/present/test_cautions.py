@@ -209,6 +209,19 @@ def test_a_comparison_says_which_methods_are_no_better():
     assert "Caution" not in comparison_text(fine)
 
 
+def test_a_comparison_says_with_which_seed_it_was_made():
+    voters = Forest(RandomForestClassifier(n_estimators=5))
+    given, fresh = (
+        compare(*load_small(), ["dis-b", "holdout"], voters=voters, random_state=seed) for seed in (3, None)
+    )
+    assert comparison_text(given).count("Made with seed 3.") == 1
+    assert (given.attrs["entropy"], given.attrs["fresh"]) == ([3], False)
+    assert len(fresh.attrs["entropy"]) == 4
+    assert fresh.attrs["fresh"]
+    words = f"Made with fresh seed {', '.join(map(str, fresh.attrs['entropy']))}."
+    assert words in " ".join(comparison_text(fresh).split())
+
+
 def load_small():
     rng = np.random.default_rng(0)
     y = rng.integers(2, size=300)

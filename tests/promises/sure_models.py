@@ -41,5 +41,5 @@ def account(masses, codes, classes, delta):
     vote = GIVEN_MODEL.predictor.deploy(GIVEN_MODEL.family, np.ones(1), np.random.default_rng(0))
     counted = count_votes(GIVEN_MODEL, "plurality", votes, codes, vote, np.random.default_rng(0))
     everything = np.arange(len(codes))
-    rows = PromiseRows(codes, answers, masses, nobody, None, None, everything)
+    rows = PromiseRows(codes, answers, masses, nobody, None, None, lambda: everything)
     return Ledger(counted, tuple(classes), rows, None, everything, Setting(delta, 1.5, "exact"), delta, delta, 0.0)

@@ -355,7 +355,7 @@ def test_false_claims_are_as_rare_as_delta_says(slope, runs):
         scores = rng.random(2 * n)
         wrong = (rng.random(2 * n) < 0.2 + slope * (0.5 - scores)).astype(int)
         ledger = account(two(np.zeros(n)), wrong[:n], ["a", "b"], delta)
-        guide = PromiseRows(wrong[n:], np.zeros(n, int), None, scores[n:], None, None, np.arange(n))
+        guide = PromiseRows(wrong[n:], np.zeros(n, int), None, scores[n:], None, None, lambda: np.arange(n))
         rows = dataclasses.replace(ledger.rows, scores=scores[:n])
         record = Abstention(max_error).make(dataclasses.replace(ledger, rows=rows, guide=guide))
         made += record.chosen is not None

@@ -63,6 +63,15 @@ def test_one_level_is_the_bound_on_errors():
     assert promise.value == pytest.approx(3 * upper(int(np.sum(true != said)), 300, DELTA))
 
 
+def test_levels_use_nothing_random_and_bets_do():
+    two, three = answers_of(["ill", "well"], 200, 0), answers_of(["a", "b", "c"], 200, 0)
+    by_levels = certify_predictions(*two, promises=[Costs(SCREENING)])
+    assert by_levels.promises[1].fixed[1].words == ("levels",)
+    assert (by_levels.provenance.entropy, by_levels.provenance.fresh) == ((), False)
+    assert len(certify_predictions(*three, promises=[Costs(THREE)]).provenance.entropy) == 4
+    assert certify_predictions(*three, promises=[Costs(THREE)], random_state=1).provenance.entropy == ()
+
+
 @pytest.mark.parametrize("random_state", [None, 0])
 def test_bets_are_on_costs_in_parts_of_the_largest(random_state):
     true, said = answers_of(["a", "b", "c"], 400, 2)

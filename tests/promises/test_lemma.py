@@ -71,7 +71,7 @@ def rows_of(weights, cells):
     cases, labels = np.array([CELLS[cell] for cell in cells]).T
     masses = build_votes(codes=SAYS[cases], n_classes=2).masses(weights)
     order = np.arange(len(cells))
-    return PromiseRows(labels, plurality(masses), masses, margins(masses), columns(cases), None, order)
+    return PromiseRows(labels, plurality(masses), masses, margins(masses), columns(cases), None, lambda: order)
 
 
 def ledger(method, weights, cells, penalty, guided):

@@ -91,7 +91,7 @@ def test_other_scores_give_other_counts():
 def test_another_table_gives_other_counts():
     certificate = answered(Subgroups("0", "1"))
     assert failures(audited(certificate, table=table())) == set()
-    caught = {"subgroups, counted"}
+    caught = {"digest of the data", "subgroups, counted"}
     assert failures(audited(certificate, table=table()[::-1])) == caught
     assert failures(audited(certificate, table=table()[:, :1])) == caught, "there is no column 1"
     assert failures(audited(certificate, table=table()[1:])) == {"table"}

@@ -9,6 +9,7 @@ import dataclasses
 from functools import cache
 
 import numpy as np
+import pandas as pd
 import pytest
 
 pytest.importorskip("flint", reason="proofs need python-flint: install certivote[verify]")
@@ -16,7 +17,7 @@ pytest.importorskip("flint", reason="proofs need python-flint: install certivote
 from kinds import as_fresh, case, forest, given_answers, patients, rows
 
 from certivote import CertifiedVoteClassifier, certify, certify_predictions, verify
-from certivote.promises import Abstention
+from certivote.promises import Abstention, Subgroups
 
 FRESH = (1, 2, 3, 4)
 """Numbers such as the system might have given."""
@@ -263,3 +264,24 @@ def test_scores_are_in_the_digest_if_a_promise_needs_them():
     checks = verify(plain, **given)
     assert failures(checks) == set()
     assert "provenance.data_digest" not in named(checks)
+
+
+def test_columns_are_in_the_digest_if_a_promise_is_about_them():
+    """Otherwise the rows that are set aside were known before a column is arranged."""
+    (_, y), answers, age = rows(), given_answers()["a"], np.arange(90.0)
+    given, asked = {"y": y, "predictions": answers}, [Subgroups("age", bins=2)]
+
+    def certified(column):
+        table = pd.DataFrame({"age": column, "note": "a"})
+        return certify_predictions(y, answers, table=table, promises=asked, random_state=7)
+
+    certificate, arranged = certified(age), certified(age[::-1])
+    assert certificate.provenance.data_digest != arranged.provenance.data_digest
+    assert certificate.parts == arranged.parts
+    assert "provenance.data_digest" in named(verify(certificate, **given))
+    for same in (pd.DataFrame({"age": age.astype(int)}), pd.DataFrame({"note": ["b"] * 90, "age": age})):
+        checks = verify(certificate, **given, table=same)
+        assert failures(checks) == set()
+        assert "provenance.data_digest" not in named(checks)
+    for other in (pd.DataFrame({"age": age[::-1]}), pd.DataFrame({"note": age})):
+        assert "digest of the data" in failures(verify(certificate, **given, table=other))

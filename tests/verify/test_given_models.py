@@ -273,3 +273,19 @@ def test_groups_of_given_models_are_counted_by_the_auditor():
     moved = patients().to_numpy().copy()
     moved[0] = moved[1]
     assert failures(verify(given.certificate, given.models, given.X, given.y, groups=moved)) >= {"losses"}
+
+
+def test_rows_in_a_list_are_those_of_a_frame():
+    """Numbers that stand beside text are no text."""
+    rows, y, groups = [[k, "ab"[k % 2]] for k in range(60)], ["ab"[k % 2] for k in range(60)], np.arange(60) // 3
+    frame = pd.DataFrame(rows, columns=["k", "says"])
+
+    def says(X):
+        return X["says"].tolist() if hasattr(X, "columns") else [row[1] for row in X]
+
+    certificate = certify({"says": says}, rows, y, groups=groups)
+    given = {"model": {"says": says}, "y": y, "groups": groups}
+    assert [check.what for check in verify(certificate, X=rows, **given) if not check.passed] == []
+    # The names of the columns are all that differs.
+    failed = [check.what for check in verify(certificate, X=frame, **given) if not check.passed]
+    assert failed == ["columns of the rows"]

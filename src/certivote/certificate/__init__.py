@@ -8,6 +8,7 @@ methods import when they are called.
 from certivote.certificate._alignment import check_aligned
 from certivote.certificate._certificate import Certificate
 from certivote.certificate._digests import (
+    as_rows,
     data_digest,
     part_digest,
     row_keys,
@@ -48,6 +49,7 @@ __all__ = [
     "Statement",
     "UsedRows",
     "Witnesses",
+    "as_rows",
     "check_aligned",
     "class_place",
     "confidence",

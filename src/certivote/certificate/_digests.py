@@ -9,7 +9,7 @@ import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from numbers import Number
 from typing import Any, cast
 
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from certivote.maths.tree_digest import Piece, join_pieces, make_piece
 
-__all__ = ["data_digest", "part_digest", "row_keys", "row_piece", "rows_digest"]
+__all__ = ["as_rows", "data_digest", "part_digest", "row_keys", "row_piece", "rows_digest"]
 
 _CHUNK = 1 << 20
 """Values that are laid out for digests at a time."""
@@ -68,6 +68,20 @@ def row_piece(keys: Sequence[bytes], y: NDArray[Any], first: int = 0) -> Piece:
     return make_piece(b"rows", np.concatenate([contents, _cells(y).content], axis=1), first)
 
 
+def as_rows(X: Any) -> Any:
+    """Rows that can be taken some at a time: lists become an array, in which numbers that stand beside text stay such.
+
+    Examples
+    --------
+    >>> as_rows([[1, "a"], [2, None]]).tolist()
+    [[1, 'a'], [2, None]]
+    """
+    if hasattr(X, "iloc") or hasattr(X, "tocsr"):
+        return X
+    rows = np.asarray(X)
+    return np.asarray(X, dtype=object) if rows.dtype.kind in "US" and not hasattr(X, "dtype") else rows
+
+
 def rows_digest(X: Any) -> int:
     """A number that stands for these rows in this order."""
     return int.from_bytes(_digest(b"".join(row_keys(X))), "big")
@@ -79,8 +93,7 @@ def row_keys(X: Any) -> list[bytes]:
     Numbers are compared as float64, truth values as 0 and 1, moments in UTC, and all missing values are one. Text is
     never a number: the text "1" has another key. Rows of a sparse matrix have keys of their own kind.
     """
-    if not scipy.sparse.issparse(X) and not hasattr(X, "iloc"):
-        X = np.asarray(X)
+    X = as_rows(X)
     places = X.tocsr() if scipy.sparse.issparse(X) else getattr(X, "iloc", X)
     n_rows, *shape = np.shape(X)
     step = max(_CHUNK // max(math.prod(shape), 1), 1)
@@ -193,9 +206,7 @@ def _cells(column: Any) -> _Cells:
     else:
         try:
             codes, kept = pd.factorize(column)
-        except TypeError:  # lists and other values that cannot be compared
-            codes, kept = pd.factorize(column.map(repr))
-        except UnicodeEncodeError:  # text that no file could hold, which pandas cannot look up
+        except (TypeError, UnicodeEncodeError):  # lists, or text that no file could hold: pandas cannot look them up
             codes, kept = np.where(column.isna(), -1, np.arange(len(column))), column
     found = [_cell(value) for value in kept.tolist()]
     is_number = np.array([*(isinstance(each, float) for each in found), True])
@@ -221,9 +232,13 @@ def _cell(value: Any) -> float | bytes:
     if isinstance(value, str):
         return _digest(value.encode("utf-8", "surrogatepass"), b"text")
     if isinstance(value, np.datetime64):
+        return _moments(np.array([value])).content[0].tobytes()
+    if isinstance(value, np.timedelta64):
         import pandas as pd
 
-        value = pd.Timestamp(value)
+        value = pd.Timedelta(value)
+    if isinstance(value, np.generic):  # numpy would compare large integers as floats
+        value = value.item()
     if isinstance(value, timedelta):
         whole = (value.days * 86_400 + value.seconds) * 10**6 + value.microseconds
         return _digest(str(whole * 1000 + getattr(value, "nanoseconds", 0)).encode(), b"duration")
@@ -236,6 +251,9 @@ def _cell(value: Any) -> float | bytes:
                 return number
         except (ArithmeticError, TypeError, ValueError):
             pass
+    if isinstance(value, list | tuple | np.ndarray):  # the same for all, as files of one table are read in many ways
+        held = value if np.ndim(value) == 1 and isinstance(value, np.ndarray) else list(value)
+        return _digest(_cells(held).content.tobytes(), b"list")
     exact = f"{value:x}" if isinstance(value, int) else repr(value)  # long integers have no decimal text
     return _digest(exact.encode("utf-8", "surrogatepass"), type(value).__name__.encode()[:16])
 
@@ -243,10 +261,12 @@ def _cell(value: Any) -> float | bytes:
 def _moment(value: date) -> bytes:
     if not isinstance(value, datetime):
         return np.array([value.toordinal() - _EPOCH, 0], dtype=np.int64).tobytes()
-    moment = value if value.tzinfo is None else value.astimezone(UTC)
-    seconds = (moment.hour * 60 + moment.minute) * 60 + moment.second
-    nanoseconds = (seconds * 10**6 + moment.microsecond) * 1000 + getattr(moment, "nanosecond", 0)
-    return np.array([moment.toordinal() - _EPOCH, nanoseconds], dtype=np.int64).tobytes()
+    # In whole seconds: the first and the last moment of a calendar have no other time zone.
+    away = value.utcoffset() or timedelta()
+    seconds = (value.hour * 60 + value.minute) * 60 + value.second - away.days * 86_400 - away.seconds
+    days, seconds = divmod((value.toordinal() - _EPOCH) * 86_400 + seconds, 86_400)
+    nanoseconds = (seconds * 10**6 + value.microsecond) * 1000 + getattr(value, "nanosecond", 0)
+    return np.array([days, nanoseconds], dtype=np.int64).tobytes()
 
 
 def _digest(content: Any, kind: bytes = b"") -> bytes:

@@ -84,8 +84,8 @@ class PartRecord:
         How many entities (patients, machines, documents) the certification rows belong to; 0 if every row is by
         itself. Bounds then start from means over entities, and this number takes the place of ``n``.
     losses : tuple of float
-        Of each entity, the share of its rows that the vote gets wrong, in the order of the bets (by the SHA-256 of the
-        entity's name). Empty without entities, and for methods that do not start from errors.
+        Of each entity, the share of its rows that the vote gets wrong, in the order of the bets (drawn from
+        the seed and the data). Empty without entities, and for methods that do not start from errors.
     risks : tuple of float
         The empirical statistics in the bound: the vote's error rate; the random vote's mean error rate; the mean vote's
         mean of a function of the wrong mass; for the C-bound, mean wrong mass and disagreement. With entities, means

@@ -102,4 +102,5 @@ def compare(
         typer.echo(comparison_text(table))
         return
     rows = table.reset_index().to_dict("records")
-    typer.echo(json.dumps({"methods": rows, "note": table.attrs["note"]}, indent=2))
+    said = {name: table.attrs[name] for name in ("note", "entropy", "fresh")}
+    typer.echo(json.dumps({"methods": rows, **said}, indent=2))

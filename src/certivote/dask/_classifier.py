@@ -40,7 +40,7 @@ class DaskCertifiedVoteClassifier(CertificateCard, ClassifierMixin, BaseEstimato
     """A certified majority vote, fitted to rows that lie on a Dask cluster.
 
     It is :class:`~certivote.CertifiedVoteClassifier` for dask data frames and arrays, in the manner of ``xgboost.dask``
-    and of lightgbm. Rows are divided by a random number that belongs to the seed and to the number of the row. Voters
+    and of lightgbm. Rows are divided by a random number for each, from the seed and a digest of all rows. Voters
     are fitted on a sample of the training rows, and with ``voters="auto"`` and many rows also where these lie. Weights
     are learned from some of the certification rows, and the certificate counts all of them in one pass: it is the same,
     to the bit, for any partitioning and any number of workers, and the same as in memory, given the same voters.

@@ -347,6 +347,8 @@ def _assemble(
     remark, units = method.theorem.remark(own.risks, own.bound), prepared.units
     made = provenance(prepared.table, prepared.streams, plan.parameters)
     prices = plan.price_list if method.theorem.uses_prices else None
+    # Losses of entities, or of rows that cost more or less; of what is counted there are none.
+    placed = bool(units.groups) or any(entry.losses for promise in promises for entry in promise.statements)
     return Certificate(
         schema_version=SCHEMA_VERSION,
         library_version=__version__,
@@ -379,7 +381,7 @@ def _assemble(
         groups=units.groups,
         order=units.order,
         division="shuffled" if plan.by_number is None else "by row number",
-        bets="in order" if plan.in_order else "at once",
+        bets="in order" if plan.in_order or not placed else "at once",
         candidates=(),
         provenance=made,
     )

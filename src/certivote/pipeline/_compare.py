@@ -53,7 +53,8 @@ def compare(
     pandas.DataFrame
         One row per method: who is certified, the bound, the empirical risk that it starts from, the penalty in nats,
         and seconds of learning and certifying (the voters are fitted once, before). What may be done with several
-        bounds at once is said in ``attrs["note"]``, and ``attrs["certificates"]`` holds the certificates as JSON.
+        bounds at once is said in ``attrs["note"]``, ``attrs["certificates"]`` holds the certificates as JSON, and
+        ``attrs["entropy"]`` the seed of all of them, which ``attrs["fresh"]`` says the system gave.
 
     Examples
     --------
@@ -87,6 +88,7 @@ def compare(
     table = pd.DataFrame(rows).set_index("method")
     table.attrs["note"] = _note(len(chosen), plan.delta, joint)
     table.attrs["certificates"] = certificates
+    table.attrs["entropy"], table.attrs["fresh"] = list(prepared.streams.seed.words), prepared.streams.seed.fresh
     return table
 
 

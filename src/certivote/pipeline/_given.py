@@ -8,7 +8,16 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from certivote.certificate import Candidate, Certificate, check_aligned, data_digest, part_digest, row_keys, used_rows
+from certivote.certificate import (
+    Candidate,
+    Certificate,
+    as_rows,
+    check_aligned,
+    data_digest,
+    part_digest,
+    row_keys,
+    used_rows,
+)
 from certivote.pipeline._answers import (
     Probable,
     ask,
@@ -184,8 +193,12 @@ def certify_predictions(
     looked = None if table is None else _table(table, len(truth), "table")
     sure = None if scores is None else checked_scores(scores, len(truth), len(answers))
     beside = dict(units.beside)
-    if sure is not None and any(promise.needs == "scores" for promise in plan.promises):  # as the record shows
+    # What promises look at, as the record shows: where it stands must not be arranged for the rows that are set aside.
+    if sure is not None and any(promise.needs == "scores" for promise in plan.promises):
         beside["scores"] = sure
+    column = columns_of(looked, tuple(map(str, getattr(looked, "columns", ()))), np.arange(len(truth)))
+    if column is not None:
+        beside |= {f"column {name}": column(name) for promise in plan.promises for name in promise.column_names}
     streams = Streams(seed, data_digest(_rows_digest(keys, truth), beside))
     if seed.fresh:  # otherwise bets need no order
         units = units.shuffled(streams)
@@ -318,7 +331,7 @@ def _known(model: Any) -> list[Any]:
 def _table(X: Any, n_rows: int | None, name: str) -> Any:
     """Rows that can be read one by one."""
     check_held(**{name: X})
-    rows = X if hasattr(X, "iloc") or hasattr(X, "tocsr") else np.asarray(X)
+    rows = as_rows(X)
     shape = np.shape(rows)
     if not shape or (n_rows is not None and shape[0] != n_rows):
         wanted = "case" if n_rows is None else f"of the {n_rows:,} labels"

@@ -137,8 +137,7 @@ def make_promises(
     """
     part_delta = plan.of_part(plan.promise_delta)
     units = cache(lambda: streams.of("promises").permutation(counted.count() or len(counted.labels)))
-    ordered = plan.in_order and counted.entities is None and any(promise.bets for promise in plan.promises)
-    order = units() if ordered else np.arange(len(counted.labels))
+    order = units if plan.in_order and counted.entities is None else lambda: np.arange(len(counted.labels))
     rows = _rows(counted, sight, order) if counted.method.predictor.counts_errors else None
     ledger = Ledger(
         counted=counted,
@@ -155,7 +154,7 @@ def make_promises(
     return tuple(promise.make(_guided(ledger, promise, sight, units)) for promise in plan.promises)
 
 
-def _rows(counted: CountedVote, sight: Sight, order: NDArray[np.intp]) -> PromiseRows:
+def _rows(counted: CountedVote, sight: Sight, order: Callable[[], NDArray[np.intp]]) -> PromiseRows:
     """All certification rows."""
     masses = sight.masses if sight.is_given else counted.votes.masses(counted.vote.weights)
     scores = sight.scores
@@ -204,7 +203,7 @@ def _trained(sight: Sight, vote: Vote, with_votes: bool) -> PromiseRows:
     assert sight.unseen is not None
     nobody = np.empty(0, dtype=np.intp)
     if not with_votes:
-        return PromiseRows(nobody, nobody, None, None, sight.training, None, nobody)
+        return PromiseRows(nobody, nobody, None, None, sight.training, None, lambda: nobody)
     unseen = sight.unseen()
     weights = np.zeros(unseen.votes.votes.n_voters)
     np.add.at(weights, unseen.votes.groups, vote.weights)
@@ -216,5 +215,5 @@ def _trained(sight: Sight, vote: Vote, with_votes: bool) -> PromiseRows:
         scores=margins(masses),
         columns=unseen.columns,
         entities=unseen.entities,
-        order=np.arange(len(unseen.labels)),
+        order=lambda: np.arange(len(unseen.labels)),
     )

@@ -1,6 +1,6 @@
 """Which rows train the voters and which certify the vote.
 
-The parts are drawn uniformly at random by row number, or by entity where rows belong together. A stratified split would
+The parts are drawn uniformly at random, by row, or by entity where rows belong together. A stratified split would
 tie the class counts of the certification rows to the training part and void the certificate. Rows with an order in time
 are divided by it: the latest certify.
 """

@@ -2,15 +2,21 @@
 
 import json
 
-from certivote.certificate import Certificate, counted
+from certivote.certificate import Certificate, Provenance, counted
 from certivote.present._subject import model_names, noun, only_answers
 
-__all__ = ["provenance_facts"]
+__all__ = ["provenance_facts", "seed_words"]
 
 _COLUMNS, _CLASSES = 5, 10
 """Names that are shown of each."""
 _SHORT = 16
 """Digits of a digest that tell files apart at a glance."""
+
+
+def seed_words(made: Provenance) -> str:
+    """The seed, and whether it was fresh; empty where nothing was random."""
+    kind = "fresh seed" if made.fresh else "seed"
+    return f"{kind} {', '.join(map(str, made.entropy))}" if made.entropy else ""
 
 
 def provenance_facts(certificate: Certificate, whole: bool = False) -> list[tuple[str, str]]:
@@ -24,9 +30,8 @@ def provenance_facts(certificate: Certificate, whole: bool = False) -> list[tupl
     """
     made = certificate.provenance
     moment = made.created.replace("T", " ").replace("Z", " UTC")
-    kind = "fresh seed" if made.fresh else "seed"
-    seed = f", {kind} {', '.join(map(str, made.entropy))}" if made.entropy else ""
-    rows = [("made", f"{moment} by certivote {certificate.library_version}{seed}"), ("data", _data(certificate))]
+    by = ", ".join(filter(None, [f"certivote {certificate.library_version}", seed_words(made)]))
+    rows = [("made", f"{moment} by {by}"), ("data", _data(certificate))]
     if made.source:
         digest = made.source_digest if whole else made.source_digest[:_SHORT] + "..."
         rows.append(("file", f"{made.source} (SHA-256 {digest})"))

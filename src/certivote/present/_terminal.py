@@ -9,6 +9,7 @@ from certivote.present._cautions import cautions, no_better_than_majority
 from certivote.present._numbers import numbers
 from certivote.present._plain import plain_text, printable
 from certivote.present._promise import promise, unchecked
+from certivote.present._provenance import seed_words
 from certivote.present._wording import bound_text, majority
 
 if TYPE_CHECKING:
@@ -81,7 +82,9 @@ def comparison_text(table: "pd.DataFrame") -> str:
     rows = [[str(method), *map(_cell, names, row)] for method, row in zip(table.index.tolist(), values, strict=True)]
     text = text_table(["method", *names], rows)
     read = {name: Certificate.from_json(text) for name, text in table.attrs.get("certificates", {}).items()}
-    notes = [*_of_entities(read), *_against_majority(read), *filter(None, [table.attrs.get("note")])]
+    seeds = dict.fromkeys(seed_words(one.provenance) for one in read.values())  # one for all methods
+    made = [f"Made with {words}." for words in seeds if words]
+    notes = [*_of_entities(read), *_against_majority(read), *made, *filter(None, [table.attrs.get("note")])]
     return "\n\n".join([text, *map(plain_text, notes)])
 
 

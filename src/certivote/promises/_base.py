@@ -25,21 +25,23 @@ class Promise(ABC):
         As it is recorded.
     needs : {"answers", "scores", "masses"}
         What must be known of the vote: its answers, also how sure it is, or what stands behind every class.
-    bets : bool
-        Whether it may be bets on rows, which then have an order.
     takes_counts : bool
         Whether it is enough to know how many rows have each true class and each answer.
     """
 
     name: ClassVar[str]
     needs: ClassVar[Literal["answers", "scores", "masses"]] = "answers"
-    bets: ClassVar[bool] = False
     takes_counts: ClassVar[bool] = False
 
     @property
     def parameters(self) -> dict[str, Any]:
         """What was asked for, by the names that ``__init__`` takes."""
         return dict(vars(self))
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """The columns that it is about."""
+        return ()
 
     @classmethod
     def from_parameters(cls, parameters: dict[str, Any]) -> "Promise":

@@ -84,7 +84,6 @@ class Costs(Promise):
     """
 
     name = "costs"
-    bets = True
 
     def __init__(self, costs: Mapping[tuple[Any, Any], float]) -> None:
         if not isinstance(costs, Mapping) or not costs:

@@ -111,7 +111,7 @@ class Ledger:
         assert self.rows is not None
         entities, theorem = self.rows.entities, by_entity(self.theorem, in_order=self.in_order)
         if entities is None:
-            each = losses[self.rows.order]
+            each = losses[self.rows.order()]
         else:
             # A sum of k numbers in floating point is off by less than k 2^-52 of itself.
             each = np.minimum(entities.losses(losses) * (1.0 + 2.0**-52 * (entities.sizes + 2)), 1.0)

@@ -34,8 +34,9 @@ class PromiseRows:
         None where there is no table.
     entities : Entities or None
         Which rows belong together.
-    order : array of int
-        A random order of the rows, fixed beforehand, in which bets are placed where rows are by themselves.
+    order : function without arguments
+        A random order of the rows, fixed beforehand, in which bets are placed where rows are by themselves. Only where
+        it is asked for has anything random been used.
     """
 
     labels: Labels
@@ -44,7 +45,7 @@ class PromiseRows:
     scores: Array | None
     columns: Columns | None
     entities: Entities | None
-    order: NDArray[np.intp]
+    order: Callable[[], NDArray[np.intp]]
 
     @property
     def wrong(self) -> NDArray[np.bool_]:
@@ -53,9 +54,13 @@ class PromiseRows:
 
     def take(self, rows: NDArray[np.intp]) -> "PromiseRows":
         """Some of them."""
-        places = np.full(len(self.labels), -1)
-        places[rows] = np.arange(len(rows))
-        order = places[self.order]
+
+        def order() -> NDArray[np.intp]:
+            places = np.full(len(self.labels), -1)
+            places[rows] = np.arange(len(rows))
+            chosen = places[self.order()]
+            return np.asarray(chosen[chosen >= 0])
+
         return replace(
             self,
             labels=self.labels[rows],
@@ -64,7 +69,7 @@ class PromiseRows:
             scores=None if self.scores is None else self.scores[rows],
             columns=None if self.columns is None else _some(self.columns, rows),
             entities=None if self.entities is None else self.entities.among(rows),
-            order=order[order >= 0],
+            order=order,
         )
 
 

@@ -114,7 +114,7 @@ class Subgroups(Promise):
         return tuple((entry,) if isinstance(entry, str) else entry for entry in self.columns)
 
     @property
-    def _names(self) -> tuple[str, ...]:
+    def column_names(self) -> tuple[str, ...]:
         """Single columns in order of first mention."""
         return tuple(dict.fromkeys(name for entry in self._each for name in entry))
 
@@ -123,7 +123,7 @@ class Subgroups(Promise):
             raise ValueError(
                 f"{self!r} is about columns, and there is no table of rows: give X with columns, or table=."
             )
-        for name in self._names:
+        for name in self.column_names:
             values = columns(name)
             if any(isinstance(value, date | time | timedelta) for value in _there(values)):
                 raise ValueError(
@@ -143,7 +143,9 @@ class Subgroups(Promise):
     def guide(self, columns: Columns | None, trained: bool) -> Guide:
         if trained:
             return "columns"
-        return "columns" if columns is not None and any(_by_range(columns(name)) for name in self._names) else "none"
+        return (
+            "columns" if columns is not None and any(_by_range(columns(name)) for name in self.column_names) else "none"
+        )
 
     def make(self, ledger: Ledger) -> PromiseRecord:
         rows, guide = ledger.rows, ledger.guide
@@ -151,7 +153,7 @@ class Subgroups(Promise):
         assert rows.columns is not None
         source = rows if guide is None else guide
         assert source.columns is not None
-        looked = {name: source.columns(name) for name in self._names}
+        looked = {name: source.columns(name) for name in self.column_names}
         # Of rows that are counted, values may be looked at, but no ranges be made.
         fixed = {
             name: Fixed(name, (), _words(name, values)) if guide is None else _fix(name, values, self.bins)
@@ -174,7 +176,7 @@ class Subgroups(Promise):
             [statement for pairs in blocks for pair in pairs for statement in pair],
             self.parameters,
             fixed=tuple(fixed.values()),
-            guide_rows=0 if guide is None else len(looked[self._names[0]]),
+            guide_rows=0 if guide is None else len(looked[self.column_names[0]]),
             value=max(gaps, default=None),
         )
 
@@ -359,6 +361,6 @@ def _entries(record: PromiseRecord) -> list[Sequence[int]]:
         promise = Subgroups.from_parameters({name: json.loads(text) for name, text in record.parameters})
     except (KeyError, TypeError, ValueError):
         return []
-    numbers = {name: number for number, name in enumerate(promise._names)}
+    numbers = {name: number for number, name in enumerate(promise.column_names)}
     known = len(numbers) == len(record.fixed)
     return [[numbers[name] for name in entry] for entry in promise._each] if known else []

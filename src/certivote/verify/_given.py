@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from certivote.certificate import Certificate, part_digest, row_keys, used_rows
+from certivote.certificate import Certificate, as_rows, part_digest, row_keys, used_rows
 from certivote.verify._against import check_data_digest, check_majority
 from certivote.verify._answers import Answers, asked, listed, probabilities, read_answers
 from certivote.verify._check import Check, trusted
@@ -105,7 +105,7 @@ def against_answers(
     yield Check("rows", right, f"{n_rows:,} given, {part.n:,} recorded")
     if not right:
         return
-    yield from _check_fresh(model, None if X is None else _table(X))
+    yield from _check_fresh(model, None if X is None else as_rows(X))
     yield from _check_classes(c, answers, model)
     yield from units.check_parts(c, parameters, [_AllRows(n_rows)], n_rows)
     yield from _check_rows(c, parameters, answers, X, training)
@@ -118,7 +118,7 @@ def against_answers(
     wrong = [mistakes(votes.masses(each), answers.labels, c.loss) for each in prior_votes(part, votes.n_voters)]
     yield check_prior_vote(part, votes.n_voters, wrong, entities)
     sight = yield from _sight(c, parameters, answers, model, X, scores, table)
-    yield from _check_data(c, parameters, X, units, sight.scores)
+    yield from _check_data(c, parameters, X, units, sight)
     weights = _weights(c)
     problem = unknown_vote(c, votes.n_voters, len(weights))
     if problem:
@@ -138,7 +138,7 @@ def _sight(
 ) -> Generator[Check, None, Sight]:
     """What is known of the rows besides: how sure the certified model is, and columns."""
     n_rows, masses, given = len(answers.labels), None, None
-    column = columns_of(_table(X if table is None else table)) if X is not None or table is not None else None
+    column = columns_of(as_rows(X if table is None else table)) if X is not None or table is not None else None
     if column is not None and np.shape(X if table is None else table)[0] != n_rows:
         yield Check("table", False, f"{np.shape(X if table is None else table)[0]:,} rows for {n_rows:,} labels")
         column = None
@@ -211,7 +211,7 @@ def _check_rows(
     answers_only = parameters is not None and bool(parameters["answers_only"])
     if not answers_only and X is None:
         return
-    keys = row_keys(np.array(answers.tables, dtype=object) if answers_only else _table(X))
+    keys = row_keys(np.array(answers.tables, dtype=object) if answers_only else as_rows(X))
     if len(keys) != part.n:
         yield Check("certification rows", False, f"{len(keys):,} rows for {part.n:,} labels")
         return
@@ -222,28 +222,38 @@ def _check_rows(
     yield Check("certification rows", same, told)
     if answers_only:
         return
-    names, shape = tuple(map(str, getattr(X, "columns", ()))), np.shape(_table(X))
+    names, shape = tuple(map(str, getattr(X, "columns", ()))), np.shape(as_rows(X))
     same = (names, shape[1] if len(shape) == 2 else 1) == (c.provenance.columns, c.provenance.n_columns)
     yield Check("columns of the rows", same, f"{c.provenance.n_columns:,}, {'as' if same else 'OTHER than'} recorded")
     doubles = len(keys) - len(set(keys))
     yield Check("duplicates counted", doubles == part.duplicates, f"{doubles:,} counted, {part.duplicates:,} recorded")
     if training is not None:
-        yield from _check_training(c, _table(X), _table(training))
+        yield from _check_training(c, as_rows(X), as_rows(training))
 
 
 def _check_data(
-    c: Certificate, parameters: dict[str, Any] | None, X: Any, units: Units, scores: Any
+    c: Certificate, parameters: dict[str, Any] | None, X: Any, units: Units, sight: Sight
 ) -> Iterator[Check]:
     """Whether random numbers depended on these data: on all that losses are computed from."""
     answers_only = parameters is not None and bool(parameters["answers_only"])
     if not c.provenance.entropy or (X is None and not answers_only):
         return
-    beside = dict(units.beside)
-    if answers_only and any(RULES[each.name].needs == "scores" for each in c.promises if each.name in RULES):
-        if scores is None:
-            yield trusted("digest of the data", "scores= is needed too", "provenance.data_digest")
+    beside, promises = dict(units.beside), [each for each in c.promises if each.name in RULES] if answers_only else []
+    for promise in promises:
+        needs = RULES[promise.name].needs
+        known = {"scores": sight.scores, "columns": sight.column}.get(needs, True)
+        if known is None:
+            wanted = "scores=" if needs == "scores" else "table="
+            yield trusted("digest of the data", f"{wanted} is needed too", "provenance.data_digest")
             return
-        beside["scores"] = scores
+        if needs == "scores":
+            beside["scores"] = sight.scores
+        elif needs == "columns" and sight.column is not None:
+            try:
+                beside |= {f"column {fixed.what}": sight.column(fixed.what) for fixed in promise.fixed}
+            except ValueError as error:
+                yield Check("digest of the data", False, str(error))
+                return
     yield check_data_digest(c, c.deployed_part.certification_digest, beside)
 
 
@@ -260,10 +270,6 @@ def _check_training(c: Certificate, X: Any, training: Any) -> Iterator[Check]:
         yield Check("training rows among these", False, f"the training rows cannot be compared: {error}")
         return
     yield Check("training rows among these", both == recorded, f"{both:,} counted, {recorded:,} recorded")
-
-
-def _table(X: Any) -> Any:
-    return X if hasattr(X, "iloc") or hasattr(X, "tocsr") else np.asarray(X)
 
 
 def _check_candidates(c: Certificate, answers: Answers, entities: Labels | None) -> Iterator[Check]:

@@ -30,9 +30,14 @@ def check_randomness(c: Certificate, parameters: dict[str, Any] | None) -> Itera
     yield Check("seed", right, told)
     answers_only = is_given(c) and parameters is not None and bool(parameters["answers_only"])
     # With answers alone, whoever knows the order of the bets can arrange the answers for it.
-    right = c.bets == "at once" if answers_only and made.entropy and not made.fresh else c.bets == "in order"
-    right = right or (answers_only and not made.entropy)
-    yield Check("kind of bets", right, c.bets)
+    wanted = "at once" if answers_only and _bets_are_placed(c) and not made.fresh else "in order"
+    yield Check("kind of bets", c.bets == wanted, c.bets)
+
+
+def _bets_are_placed(c: Certificate) -> bool:
+    """Whether a bound rests on bets: on entities, or on rows that cost more or less."""
+    on_rows = any(entry.losses and not entry.entities for promise in c.promises for entry in promise.statements)
+    return bool(c.groups) or on_rows
 
 
 def _was_random(c: Certificate) -> str:
@@ -43,5 +48,4 @@ def _was_random(c: Certificate) -> str:
         return "the draw of a vote"
     if any(promise.set_aside for promise in c.promises):
         return "which rows are set aside"
-    on_rows = any(entry.losses and not entry.entities for promise in c.promises for entry in promise.statements)
-    return "the order of the bets" if c.bets == "in order" and (c.groups or on_rows) else ""
+    return "the order of the bets" if c.bets == "in order" and _bets_are_placed(c) else ""
