@@ -12,7 +12,7 @@ the events are independent enough.
 
 import warnings
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +21,7 @@ import numpy as np
 from certivote.certificate._certificate import Certificate
 from certivote.certificate._witnesses import Digests, Witnesses
 
-__all__ = ["UsedRows", "used_rows"]
+__all__ = ["UsedRows", "are_own_rows", "used_rows"]
 
 _CHANCE = 1e-3
 """Probability with which new rows are taken for those that made the vote."""
@@ -104,6 +104,25 @@ def used_rows(model: Any, X: Any) -> UsedRows | None:
     if any(each.found for each in found):
         return max(found, key=lambda each: (each.trained or 0) + (each.certified or 0))
     return next((each for each in found if not each.none_found), found[0] if found else None)
+
+
+def are_own_rows(rows: Sequence[bytes], used: Sequence[bytes]) -> bool:
+    """Whether more of some rows occur among others than chance explains, if both are from one source.
+
+    Parameters
+    ----------
+    rows, used : sequence of bytes
+        As :func:`~certivote.certificate.row_keys` gives them.
+
+    Examples
+    --------
+    >>> from certivote.certificate import row_keys
+    >>> used = row_keys(np.arange(90.0).reshape(30, 3))
+    >>> are_own_rows(used[::-1], used), are_own_rows(row_keys([[0, 1]] * 30), row_keys([[0, 1], [1, 1]] * 30))
+    (True, False)
+    """
+    new, kept = (np.frombuffer(b"".join(key[:8] for key in keys), dtype=np.uint64) for keys in (rows, used))
+    return _chance_of_both(new, kept) <= _CHANCE
 
 
 def _of_one(model: Any, before: tuple[Any, ...], X: Any) -> UsedRows:
