@@ -64,6 +64,18 @@ def test_masked_values_are_not_read_as_if_they_were_there(use, name, clf):
         use(clf)
 
 
+def test_masked_rows_in_a_list_are_refused_too(clf):
+    with pytest.raises(ValueError, match=r"^X holds masked arrays with 1 masked value; give"):
+        clf.predict(list(masked(X)))
+    assert len(clf.predict(list(np.ma.masked_array(X)))) == len(X)
+
+
+def test_masked_answers_are_not_combined():
+    certificate = certify_predictions(Y, {"one": Y, "other": Y})
+    with pytest.raises(ValueError, match="predictions has masked answers"):
+        certificate.combine([Y, masked(Y)])
+
+
 @pytest.mark.parametrize("name", ["groups", "order"])
 def test_a_masked_group_or_time_is_missing(name):
     with pytest.raises(ValueError, match=f"{name} must have a value for every row; 1 are missing, the first in row 0"):
