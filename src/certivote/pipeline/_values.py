@@ -25,8 +25,9 @@ def check_held(**given: Any) -> None:
         masks = [each.mask for each in (held if listed else [held]) if isinstance(each, np.ma.MaskedArray)]
         masked = sum(int(np.count_nonzero(mask)) for mask in masks)
         if masked:
+            what = "holds masked arrays" if listed else "is a masked array"
             raise ValueError(
-                f"{name} {'holds masked arrays' if listed else 'is a masked array'} with {counted(masked, 'masked value')}; give an array with NaN in their "
+                f"{name} {what} with {counted(masked, 'masked value')}; give an array with NaN in their "
                 f"place, {name}.astype(float).filled(numpy.nan), or leave these rows out."
             )
         names = list(held.columns) if isinstance(held, pd.DataFrame) else []
