@@ -2,6 +2,7 @@
 
 import functools
 import os
+import warnings
 from contextlib import suppress
 
 import numpy as np
@@ -16,7 +17,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from certivote import CertifiedVoteClassifier, certify, load, recertify, verify
+from certivote import CertifiedVoteClassifier, DriftMonitor, certify, load, recertify, verify
 from certivote.paper import load as load_data
 
 X, Y = load_breast_cancer(return_X_y=True)
@@ -118,9 +119,42 @@ def test_own_rows_are_refused_with_the_vote_inside_something(around):
         certify(model, X[OWN][::-1], Y[OWN][::-1])
 
 
-@pytest.mark.parametrize("around", ["pipeline", "frozen pipeline", "method", "own class"])
+@pytest.mark.parametrize("around", ["pipeline", "frozen pipeline", "method", "calibrated"])
 def test_new_rows_are_certified_with_the_vote_inside_something(around):
     assert certify(AROUND[around](), X[NEW], Y[NEW]).deployed_part.n == 269
+
+
+def test_of_new_rows_to_a_class_that_nobody_knows_it_is_said_that_they_may_be_own_ones():
+    with pytest.warns(UserWarning, match="not checked: none of 269 rows equals"):
+        assert certify(AROUND["own class"](), X[NEW], Y[NEW]).deployed_part.n == 269
+
+
+def rescaled():
+    inner = CertifiedVoteClassifier("dis-b", "forest", random_state=0).fit(2.0 * X[OWN] + 1.0, Y[OWN])
+    return lambda rows: inner.predict(2.0 * rows + 1.0)
+
+
+def test_what_may_change_rows_before_the_vote_sees_them_is_not_said_to_be_known():
+    model = rescaled()
+    with pytest.warns(UserWarning, match="not checked: none of 300 rows equals .* may change rows before it sees them"):
+        certificate = certify(model, X[OWN], Y[OWN])
+    (line,) = own_lines(certificate, model, X[OWN], Y[OWN])
+    assert line.on_trust
+    assert "may change rows before it sees them" in line.detail
+
+
+# New rows without labels
+
+
+def test_a_drift_monitor_tells_own_rows_from_new_ones(tmp_path):
+    fitted().save(tmp_path / "m.certivote")
+    for model in (fitted(), tmp_path / "m.certivote"):
+        monitor = DriftMonitor(model)
+        with pytest.warns(UserWarning, match="rows that the model was made from: of 300 rows, about 150 trained"):
+            monitor.update(X[OWN][::-1].astype(np.float32))
+        with warnings.catch_warnings(action="error"):
+            monitor.update(X[NEW])
+            monitor.update(X[NEW][:1])
 
 
 # The audit

@@ -151,6 +151,16 @@ def test_rows_that_differ_in_blanks_or_in_the_spelling_of_numbers_are_one(made, 
     assert found == [1, 0, 0, 0, 0, 1]
 
 
+def test_a_separator_at_the_end_of_every_line_makes_no_other_row(made, tmp_path):
+    state, path = tmp_path / "s.json", tmp_path / "rows.csv"
+    found = []
+    for end in ("", ",", ",,"):
+        path.write_text("".join(f"{line}{end}\n" for line in ("outcome,label,a", "ill,ill,1", "well,ill,2")), "utf-8")
+        given = ["--truth", "outcome", "--predicted", "label", "--state", state, "--json"]
+        found.append(json.loads(run("monitor", made / "c.json", path, *given).stdout)["counted"])
+    assert found == [2, 0, 0]
+
+
 def test_the_order_of_columns_and_the_way_of_quoting_make_no_other_row(made, tmp_path):
     rows, state = table(50, 6), tmp_path / "s.json"
     watch(made, rows, state)

@@ -100,5 +100,6 @@ def test_a_dropped_column_that_cannot_be_read_does_not_stop_the_fit(made, tmp_pa
     table = pd.read_csv(made / "rows.csv")
     table["amount"] = [f"{number},5" for number in range(len(table))]
     table.to_csv(tmp_path / "rows.csv", index=False, sep=";")
-    said = run("fit", tmp_path / "rows.csv", *LEARNED[:-1], "--drop", "amount", "--drop", "patient_id").stderr
-    assert "was not looked for in what is left out" in said
+    shown = run("fit", tmp_path / "rows.csv", *LEARNED[:-1], "--drop", "amount", "--drop", "patient_id")
+    assert "was not looked for in all that is left out" in shown.stderr
+    assert "Caution: Column 'patient_id' repeats" in " ".join(shown.stdout.split())

@@ -248,32 +248,73 @@ def test_rows_that_occur_in_training_are_counted():
 
 
 def again(shown, rows, model=lambda X: [0, 1] * (X.shape[0] // 2)):
-    return certify(model, rows, [0, 1] * (rows.shape[0] // 2), training=shown).deployed_part.duplicates_of_training_rows
+    certificate = certify(model, rows, [0, 1] * (rows.shape[0] // 2), training=shown[1:])
+    return certificate.deployed_part.duplicates_of_training_rows
 
 
 def test_rows_are_compared_by_name_and_value():
     rng = np.random.default_rng(3)
     table = pd.DataFrame({"a": rng.normal(size=40), "k": rng.integers(0, 9, 40), "c": rng.choice(["x", "y"], 40)})
-    assert again(table, table) == 40
-    assert again(table.assign(label=1)[["c", "label", "k", "a"]], table) == 40
+    assert again(table, table) == 39
+    assert again(table.assign(label=1)[["c", "label", "k", "a"]], table) == 39
     gap = pd.concat([table, pd.DataFrame({"a": [0.5], "k": [np.nan], "c": ["x"]})])
-    assert again(gap, table) == 40
-    assert again(table.assign(extra=np.float32(0.5)), table) == 40
-    assert again(table.assign(a=table["a"].astype(np.float32)), table) == 40
+    assert again(gap, table) == 39
+    assert again(table.assign(extra=np.float32(0.5)), table) == 39
+    assert again(table.assign(a=table["a"].astype(np.float32)), table) == 39
     numbers = table[["a", "k"]]
-    assert again(numbers.to_numpy(), numbers) == again(numbers, numbers.to_numpy()) == 40
-    assert again(numbers.to_numpy().astype(np.float32), numbers.to_numpy()) == 40
-    assert again(sparse.csr_array(numbers.to_numpy()), sparse.csr_array(numbers.to_numpy())) == 40
+    assert again(numbers.to_numpy(), numbers) == again(numbers, numbers.to_numpy()) == 39
+    assert again(numbers.to_numpy().astype(np.float32), numbers.to_numpy()) == 39
+    assert again(sparse.csr_array(numbers.to_numpy()), sparse.csr_array(numbers.to_numpy())) == 39
     assert again(numbers.to_numpy() + 1.0, numbers.to_numpy()) == 0
     with pytest.raises(ValueError, match="training must have the columns of X, to be compared with it; it lacks c"):
         again(numbers, table)
-    with pytest.raises(ValueError, match=r"got shape \(40, 1\) beside \(40, 2\)"):
+    with pytest.raises(ValueError, match=r"got shape \(39, 1\) beside \(40, 2\)"):
         again(numbers.to_numpy()[:, :1], numbers.to_numpy())
+
+
+DATED = pd.DataFrame({"a": np.arange(40) / 8, "on": pd.date_range("2024-01-01", periods=40), "c": list("xyz?") * 10})
+
+
+@pytest.mark.parametrize("kind", [object, "category"])
+def test_training_rows_of_other_types_are_counted_by_value(kind):
+    assert again(DATED.astype(kind), DATED) == again(DATED, DATED.astype(kind)) == 39
+    assert again(DATED.assign(on=DATED["on"].dt.date), DATED) == 39
+    assert again(DATED.to_numpy(), DATED) == 39
+
+
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [
+        ({"a": DATED["a"].astype(str)}, "text in the column 'a', and X has numbers"),
+        ({"a": DATED["a"].astype(str).astype("category")}, "text in the column 'a', and X has numbers"),
+        ({"on": DATED["on"].astype(str)}, "text in the column 'on', and X has dates"),
+        ({"c": DATED["a"]}, "numbers in the column 'c', and X has text"),
+    ],
+)
+def test_training_rows_that_never_could_equal_one_are_refused(other, said):
+    with pytest.raises(ValueError, match=f"training has {said}: give it the same types as X"):
+        again(DATED.assign(**other), DATED)
+    with pytest.raises(ValueError, match="give it the same types as X"):
+        again(DATED.assign(**other).to_numpy(), DATED)
+
+
+def test_rows_that_all_trained_the_model_are_not_certified():
+    for shown in (X, X[::-1], X.astype(np.float32)):
+        with pytest.raises(ValueError, match="training has all 269 rows of X, more than chance explains"):
+            certify(TREE, X[NEW], Y[NEW], training=shown)
+    with pytest.raises(ValueError, match="training has all 40 rows of X"):
+        certify(lambda rows: [0, 1] * 20, DATED, [0, 1] * 20, training=DATED.astype(object))
+
+
+def test_new_rows_of_a_table_that_repeats_by_itself_are_certified():
+    shown, new = (np.random.default_rng(seed).integers(0, 2, (200, 3)) for seed in (0, 1))
+    certificate = certify(lambda rows: rows[:, 0], new, new[:, 0], training=shown)
+    assert certificate.deployed_part.duplicates_of_training_rows == 200
 
 
 def test_a_model_that_changes_the_rows_is_asked_afterwards():
     table = pd.DataFrame({"a": np.arange(40.0), "id": np.arange(40)})
-    assert again(table.copy(), table, lambda X: [0, 1] * (len(X.pop("id")) // 2)) == 40
+    assert again(table.copy(), table, lambda X: [0, 1] * (len(X.pop("id")) // 2)) == 39
     table["id"] = np.arange(40)
     certificate = certify(lambda X: [0, 1] * (len(X.pop("id")) // 2), table, [0, 1] * 20)
     assert (certificate.provenance.columns, certificate.provenance.n_columns) == (("a", "id"), 2)

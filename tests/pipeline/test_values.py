@@ -16,6 +16,7 @@ from certivote import (
     certify,
     certify_predictions,
     compare,
+    load,
     verify,
 )
 from certivote.promises import PredictionSets, Sensitivity
@@ -62,6 +63,18 @@ def masked(values):
 def test_masked_values_are_not_read_as_if_they_were_there(use, name, clf):
     with pytest.raises(ValueError, match=rf"^{name} is a masked array with 1 masked value; give"):
         use(clf)
+
+
+def test_masked_rows_in_a_list_are_refused_too(clf):
+    with pytest.raises(ValueError, match=r"^X holds masked arrays with 1 masked value; give"):
+        clf.predict(list(masked(X)))
+    assert len(clf.predict(list(np.ma.masked_array(X)))) == len(X)
+
+
+def test_masked_answers_are_not_combined():
+    certificate = certify_predictions(Y, {"one": Y, "other": Y})
+    with pytest.raises(ValueError, match="predictions has masked answers"):
+        certificate.combine([Y, masked(Y)])
 
 
 @pytest.mark.parametrize("name", ["groups", "order"])
@@ -167,3 +180,16 @@ def test_smaller_trees_have_room_for_more_classes():
     for forest in (RandomForestClassifier(50, max_leaf_nodes=500), RandomForestClassifier(max_depth=8)):
         Forest(forest).check_room(15_000, 5_000)
     Forest().check_room(10_000_000, 100)
+
+
+@pytest.mark.parametrize("given", [{"n_draws": np.int64(2)}, {"together": np.bool_(True)}])
+def test_parameters_in_types_of_numpy_are_those_of_python(given, tmp_path):
+    clf = CertifiedVoteClassifier("dis-b", "stumps", random_state=0, **given).fit(X, Y)
+    assert all(check.passed for check in verify(clf.certificate_, clf, X, Y, refit=True))
+    clf.save(tmp_path / "m.certivote")
+    assert load(tmp_path / "m.certivote").certificate_ == clf.certificate_
+
+
+def test_a_truth_value_is_no_number_of_draws():
+    with pytest.raises(TypeError, match="n_draws must be a whole number from 1 on; got True"):
+        CertifiedVoteClassifier("dis-b", "stumps", n_draws=True).fit(X, Y)

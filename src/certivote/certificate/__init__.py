@@ -29,7 +29,7 @@ from certivote.certificate._json import SCHEMA_VERSION
 from certivote.certificate._parts import Candidate, Drift, PartRecord, Payment
 from certivote.certificate._promises import Fixed, PromiseRecord, Statement
 from certivote.certificate._provenance import Provenance, recorded_parameters
-from certivote.certificate._used_rows import UsedRows, used_rows
+from certivote.certificate._used_rows import UsedRows, are_own_rows, used_rows, witnessed
 from certivote.certificate._values import class_place, missing_places, names_of, one_spelling
 from certivote.certificate._witnesses import MOST_WITNESSES, Witnesses, value_digests
 from certivote.maths.tree_digest import Piece, join_pieces, together
@@ -49,6 +49,7 @@ __all__ = [
     "Statement",
     "UsedRows",
     "Witnesses",
+    "are_own_rows",
     "as_rows",
     "check_aligned",
     "class_place",
@@ -73,4 +74,5 @@ __all__ = [
     "together",
     "used_rows",
     "value_digests",
+    "witnessed",
 ]

@@ -234,6 +234,8 @@ class Certificate(Views):
         ['a', 'b', 'b']
         """
         check_aligned(predictions=list(predictions))
+        if any(np.ma.is_masked(each) for each in predictions):
+            raise ValueError("predictions has masked answers; leave these cases out.")
         answers = [np.asarray(each).reshape(-1) for each in predictions]
         count = len(self.candidates) or 1
         if len(answers) != count or len({len(each) for each in answers}) != 1:

@@ -12,8 +12,9 @@ the events are independent enough.
 
 import warnings
 from collections import deque
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -21,10 +22,12 @@ import numpy as np
 from certivote.certificate._certificate import Certificate
 from certivote.certificate._witnesses import Digests, Witnesses
 
-__all__ = ["UsedRows", "used_rows"]
+__all__ = ["UsedRows", "are_own_rows", "used_rows", "witnessed"]
 
 _CHANCE = 1e-3
 """Probability with which new rows are taken for those that made the vote."""
+_PASSING = {"builtins", "certivote", "functools", "numpy", "sklearn"}
+"""Packages of objects that answer by asking what they hold about the same rows."""
 _LOOKED_AT = 20_000
 """Objects in which models are looked for."""
 
@@ -44,6 +47,8 @@ class UsedRows:
     trained, certified : int or None
         About how many are among those that trained the voters, and among those that certified the vote: 0 if there are
         no more than chance explains, None if it cannot be told.
+    as_they_are : bool
+        Whether the vote sees the rows as they were compared: what it is inside of may change them before.
     """
 
     n: int
@@ -51,11 +56,12 @@ class UsedRows:
     found: bool = False
     trained: int | None = None
     certified: int | None = None
+    as_they_are: bool = True
 
     @property
     def none_found(self) -> bool:
         """Whether it could be told of all rows that made the vote that no more are among these than chance explains."""
-        return self.trained == self.certified == 0
+        return self.trained == self.certified == 0 and self.as_they_are
 
     def __str__(self) -> str:
         rows = f"{self.alike:,} of {self.n:,} rows equal" if self.alike else f"none of {self.n:,} rows equals"
@@ -68,6 +74,8 @@ class UsedRows:
             return "not checked: the model keeps no witnesses of its own rows that these could be compared with"
         if self.none_found:
             return f"{rows}{', which may be chance' if self.alike else ''}"
+        if not self.as_they_are:
+            return f"not checked: {rows}, but what the model is inside of may change rows before it sees them"
         return (
             f"not checked: {rows}, but there are too few rows or witnesses, or rows repeat too often by themselves, to "
             "tell whether that is chance"
@@ -100,10 +108,29 @@ def used_rows(model: Any, X: Any) -> UsedRows | None:
     >>> used_rows(clf, X[::-1]).found, used_rows(clf.predict, X + 10.0).found
     (True, False)
     """
-    found = [_of_one(each, before, X) for each, before in _votes_in(model)]
+    found = [replace(_of_one(each, before, X), as_they_are=plain) for each, before, plain in _votes_in(model)]
     if any(each.found for each in found):
         return max(found, key=lambda each: (each.trained or 0) + (each.certified or 0))
     return next((each for each in found if not each.none_found), found[0] if found else None)
+
+
+def are_own_rows(rows: Sequence[bytes], used: Sequence[bytes]) -> bool:
+    """Whether more of some rows occur among others than chance explains, if both are from one source.
+
+    Parameters
+    ----------
+    rows, used : sequence of bytes
+        As :func:`~certivote.certificate.row_keys` gives them.
+
+    Examples
+    --------
+    >>> from certivote.certificate import row_keys
+    >>> used = row_keys(np.arange(90.0).reshape(30, 3))
+    >>> are_own_rows(used[::-1], used), are_own_rows(row_keys([[0, 1]] * 30), row_keys([[0, 1], [1, 1]] * 30))
+    (True, False)
+    """
+    new, kept = (np.frombuffer(b"".join(key[:8] for key in keys), dtype=np.uint64) for keys in (rows, used))
+    return _chance_of_both(new, kept) <= _CHANCE
 
 
 def _of_one(model: Any, before: tuple[Any, ...], X: Any) -> UsedRows:
@@ -118,13 +145,15 @@ def _of_one(model: Any, before: tuple[Any, ...], X: Any) -> UsedRows:
                 rows, _ = model.check_rows(table, np.repeat(model.classes_[:1], n))
         except (TypeError, ValueError):  # these are not its columns
             continue
-        found = _compared(witnesses.digests(rows), witnesses, model.certificate_)
+        found = witnessed(witnesses, rows, model.certificate_)
         if best is None or found.found:
             best = found
     return best or UsedRows(n)
 
 
-def _compared(new: Digests, witnesses: Witnesses, certificate: Certificate) -> UsedRows:
+def witnessed(witnesses: Witnesses, rows: Any, certificate: Certificate) -> UsedRows:
+    """How many of these rows, as its voters get them, trained or certified the vote of this certificate."""
+    new = witnesses.digests(rows)
     part, train, certify = certificate.deployed_part, witnesses.train, witnesses.certify
     kept = np.concatenate([train, certify])
     sets = (train, certify, part.training_rows), (certify, train, part.n)
@@ -192,24 +221,35 @@ def _chance_of_both(new: Digests, kept: Digests) -> float:
 # Votes in other models
 
 
-def _votes_in(model: Any) -> Iterator[tuple[Any, tuple[Any, ...]]]:
-    """Votes of certivote that an object is or holds, the nearest first, with what changes rows before they see them."""
+def _votes_in(model: Any) -> Iterator[tuple[Any, tuple[Any, ...], bool]]:
+    """Votes of certivote that an object is or holds, the nearest first, with what changes rows before they see them.
+
+    And whether nothing else may change rows: functions and classes from elsewhere may.
+    """
     from certivote.voters import held_by
 
-    queue: deque[tuple[Any, tuple[Any, ...]]] = deque([(model, ())])
+    queue: deque[tuple[Any, tuple[Any, ...], bool]] = deque([(model, (), True)])
     seen: dict[int, Any] = {}  # which also keeps objects, so that no other one gets the place of one in memory
     while queue and len(seen) < _LOOKED_AT:
-        thing, before = queue.popleft()
+        thing, before, plain = queue.popleft()
         if id(thing) in seen:
             continue
         seen[id(thing)] = thing
         if isinstance(getattr(thing, "certificate_", None), Certificate) and hasattr(thing, "check_rows"):
-            yield thing, before
+            yield thing, before, plain
         if isinstance(steps := getattr(thing, "steps", None), list):
             for place, (_, step) in enumerate(steps):
-                queue.append((step, (*before, *(each for _, each in steps[:place]))))
+                queue.append((step, (*before, *(each for _, each in steps[:place])), plain))
         else:
-            queue.extend((part, before) for part in held_by(thing))
+            passes = plain and _passes_rows_on(thing)
+            queue.extend((part, before, passes) for part in held_by(thing))
+
+
+def _passes_rows_on(thing: Any) -> bool:
+    """Whether what an object holds sees rows as they are, or other columns, which are not compared."""
+    owner = thing if isinstance(thing, FunctionType) else type(thing)
+    known = str(owner.__module__).partition(".")[0] in _PASSING
+    return known and not hasattr(thing, "transformer")
 
 
 def _tables(before: tuple[Any, ...], X: Any) -> Iterator[Any]:

@@ -4,7 +4,7 @@ import io
 import warnings
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -297,13 +297,18 @@ def columns_beside(file: TableFile, target: str, names: Sequence[str]) -> Any:
 
     What they hold is no reason to refuse the rows: it may be why they were left out.
     """
+    names = list(dict.fromkeys(names))
     if not names:
         return None
     try:
-        return read_table(file, target, features=list(dict.fromkeys(names))).X
+        return read_table(file, target, features=names).X
     except TableError as error:
-        warnings.warn(f"Whether rows belong together was not looked for in what is left out: {error}", stacklevel=2)
-        return None
+        said, readable = error, []
+    for name in names if len(names) > 1 else ():
+        with suppress(TableError):
+            readable += read_table(file, target, features=[name]).X.columns.tolist()
+    warnings.warn(f"Whether rows belong together was not looked for in all that is left out: {said}", stacklevel=2)
+    return read_table(file, target, features=readable).X if readable else None
 
 
 def as_classes(model: Any, texts: Any) -> Any:

@@ -148,8 +148,11 @@ def _contents(file: TableFile) -> Iterator[bytes]:
     for chunk in stream_text(file, _CHUNK):
         columns = []
         for place in range(chunk.shape[1]):
+            name = str(chunk.columns[place]).strip()
             codes, texts = pd.factorize(chunk.iloc[:, place].astype(str).to_numpy(dtype=object), use_na_sentinel=False)
-            columns.append((str(chunk.columns[place]).strip(), _by_value(file, texts)[codes].tolist()))
+            if not name and not any(texts):  # a separator at the end of every line makes such a column
+                continue
+            columns.append((name, _by_value(file, texts)[codes].tolist()))
         columns.sort()
         names = repr([name for name, _ in columns])
         for row in zip(*(values for _, values in columns), strict=True):

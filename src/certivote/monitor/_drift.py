@@ -175,7 +175,7 @@ class DriftMonitor(Judged, Reported):
         Parameters
         ----------
         X : rows
-            As the model takes them.
+            As the model takes them. Rows that it was made from say nothing of new ones: a warning tells how many.
         ids : array-like, optional
             What identifies each row, so that none is counted twice. Without ids every row counts.
         groups : array-like, optional

@@ -1,6 +1,7 @@
 """A model as drift needs it: what it makes of rows, and what it remembers of those that certified it."""
 
 import os
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from certivote.certificate import Certificate
+from certivote.certificate import Certificate, Witnesses, witnessed
 from certivote.io import read_model
 from certivote.pipeline import Reference, check_rows, on_grid
 from certivote.voters import FittedVoters, VoterSet
@@ -27,10 +28,19 @@ class Model:
     voters: FittedVoters
     weights: NDArray[np.float64]
     reference: Reference
+    witnesses: Witnesses | None
 
     def scores(self, X: Any) -> NDArray[np.uint16]:
-        """How sure the vote is of each row: its largest mass, on the grid; of the random vote, that of its mean."""
+        """How sure the vote is of each row: its largest mass, on the grid; of the random vote, that of its mean.
+
+        Rows that the model was made from are warned of.
+        """
         rows = check_rows(self.owner, self.voter_set, X, self.voters)
+        if self.witnesses is not None and rows.shape[0]:
+            used = witnessed(self.witnesses, rows, self.certificate)
+            if used.found:
+                said = f"X has rows that the model was made from: {used}. Give rows that came after that."
+                warnings.warn(said, UserWarning, stacklevel=3)
         masses = self.voters.votes(rows).masses(self.weights)
         return on_grid(masses.max(axis=1))
 
@@ -43,13 +53,13 @@ def model_of(source: Any, trusted: Sequence[str] = ()) -> Model:
         if stored.feature_names is not None:
             owner.feature_names_in_ = stored.feature_names
         parts = stored.certificate, owner, stored.voter_set, stored.voters, stored.weights
-        reference = stored.reference
+        reference, witnesses = stored.reference, stored.witnesses
     elif isinstance(getattr(source, "certificate_", None), Certificate) and hasattr(source, "voters_"):
         parts = source.certificate_, source, source.voter_set_, source.voters_, source.weights_
-        reference = source.reference_
+        reference, witnesses = source.reference_, source.witnesses_
     else:
         raise TypeError(
             "model must be a fitted CertifiedVoteClassifier or the path of a saved one: a certificate alone cannot "
             f"vote on new rows; got {type(source).__name__}."
         )
-    return Model(*parts, reference)
+    return Model(*parts, reference, witnesses)

@@ -84,7 +84,8 @@ def certify(
     order : array-like, optional
         When each row was taken: the certificate then says whether errors grew within these rows. As for groups.
     training : rows, optional
-        Those that the model was trained on, to count how many of ``X`` are among them.
+        Those that the model was trained on, to count how many of ``X`` are among them. If all are, ``X`` is refused,
+        unless rows repeat so often by themselves that this may be chance.
     promises, together
         What else shall be said of the model: see :class:`certivote.CertifiedVoteClassifier`. How sure it is, is what
         its ``predict_proba`` says; a promise that must choose thresholds or groups sets a fifth of the rows aside.

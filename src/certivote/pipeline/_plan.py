@@ -222,6 +222,8 @@ def make_plan(
     ('dis-b', Mixed(), 'informed')
     """
     given = {name: value for name, value in locals().items() if name in PARAMETER_CONSTRAINTS}
+    if isinstance(n_draws, bool):
+        raise TypeError(f"n_draws must be a whole number from 1 on; got {n_draws}.")
     automatic = method == "auto"
     chosen = METHODS["dis-b" if automatic else method]
     informed = isinstance(prior, str) and (prior == "informed" or (automatic and split != "none"))
@@ -239,10 +241,10 @@ def make_plan(
         solver=solver,
         tau=tau,
         renyi_orders=_orders(renyi_order),
-        n_draws=n_draws,
+        n_draws=int(n_draws),
         constant=constant,  # type: ignore[arg-type]
         promises=_promises(promises, chosen),
-        together=together,
+        together=bool(together),
         random_state=random_state,
         given=given,
     )

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from certivote.certificate import part_digest, row_keys
+from certivote.certificate import are_own_rows, part_digest, row_keys
 
 __all__ = ["Shown"]
 
@@ -22,12 +22,25 @@ class Shown:
 
     @classmethod
     def beside(cls, X: Any, training: Any) -> "Shown":
-        """Compare rows by their values: columns by name, numbers whatever their type."""
+        """Compare rows by their values: columns by name, numbers whatever their type.
+
+        Raises
+        ------
+        ValueError
+            If columns are not of one kind in both, or all rows are training rows and chance does not explain it.
+        """
         keys = row_keys(training)
         nobody = np.full(len(keys), "", dtype=object)
         aligned = _aligned(training, X)
-        seen = set(row_keys(_comparable(aligned, X)))
-        again = sum(key in seen for key in row_keys(_comparable(X, aligned)))
+        _check_kinds(aligned, X)
+        own, theirs = row_keys(_comparable(X, aligned)), row_keys(_comparable(aligned, X))
+        seen = set(theirs)
+        again = sum(key in seen for key in own)
+        if again == len(own) and are_own_rows(own, theirs):
+            raise ValueError(
+                f"training has all {again:,} rows of X, more than chance explains. A certificate needs rows that the "
+                "model has never seen."
+            )
         return cls(len(keys), part_digest(keys, nobody, np.arange(len(keys))), again)
 
 
@@ -46,6 +59,38 @@ def _aligned(training: Any, X: Any) -> Any:
             f"{np.shape(X)}."
         )
     return training
+
+
+_WORDS = {
+    "numbers": {"boolean", "complex", "decimal", "floating", "integer", "integer-na", "mixed-integer-float"},
+    "text": {"bytes", "string"},
+    "dates": {"date", "datetime", "datetime64"},
+}
+"""Kinds of values, none of which ever equals one of another kind, and what pandas calls them."""
+
+
+def _check_kinds(training: Any, X: Any) -> None:
+    """Refuse a column that has values of one kind here and of another there: no row would ever equal another."""
+    kinds = _kinds(X), _kinds(training)
+    for name, own, other in zip(getattr(X, "columns", range(len(kinds[0]))), *kinds, strict=True):
+        if own and other and own != other:
+            raise ValueError(
+                f"training has {other} in the column {name!r:.80}, and X has {own}: give it the same types as X, so "
+                "that equal rows are recognised."
+            )
+
+
+def _kinds(table: Any) -> list[str]:
+    """The kind of the values of each column; empty where they are of several kinds, or all missing."""
+    if sparse.issparse(table):
+        return ["numbers"] * table.shape[1]
+    columns = pd.DataFrame(table.reshape(len(table), -1) if isinstance(table, np.ndarray) else table)
+    held = [columns.iloc[:, place] for place in range(columns.shape[1])]
+    found = [
+        pd.api.types.infer_dtype(column.cat.categories if hasattr(column, "cat") else column, skipna=True)
+        for column in held
+    ]
+    return [next((kind for kind, words in _WORDS.items() if each in words), "") for each in found]
 
 
 def _comparable(rows: Any, others: Any) -> Any:

@@ -21,10 +21,13 @@ def check_held(**given: Any) -> None:
         What was given, by the name of the argument.
     """
     for name, held in given.items():
-        masked = int(np.count_nonzero(held.mask)) if isinstance(held, np.ma.MaskedArray) else 0
+        listed = isinstance(held, list | tuple)
+        masks = [each.mask for each in (held if listed else [held]) if isinstance(each, np.ma.MaskedArray)]
+        masked = sum(int(np.count_nonzero(mask)) for mask in masks)
         if masked:
+            what = "holds masked arrays" if listed else "is a masked array"
             raise ValueError(
-                f"{name} is a masked array with {counted(masked, 'masked value')}; give an array with NaN in their "
+                f"{name} {what} with {counted(masked, 'masked value')}; give an array with NaN in their "
                 f"place, {name}.astype(float).filled(numpy.nan), or leave these rows out."
             )
         names = list(held.columns) if isinstance(held, pd.DataFrame) else []
