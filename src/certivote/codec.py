@@ -210,9 +210,9 @@ def _without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return record
 
 
-def write(record: Any, **options: Any) -> str:
+def write(record: Any, *, ensure_ascii: bool = False, **options: Any) -> str:
     """A record as JSON; :func:`read` gives back an equal one. Options are those of :func:`json.dumps`."""
-    return json.dumps(record, default=_as_json, allow_nan=False, ensure_ascii=False, **options)
+    return json.dumps(record, default=_as_json, allow_nan=False, ensure_ascii=ensure_ascii, **options)
 
 
 def _as_json(value: Any) -> Any:
