@@ -19,6 +19,7 @@ import math
 import operator
 import re
 import reprlib
+import sys
 import types
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -331,6 +332,8 @@ class Reader:
     def _one_of(self, kinds: Sequence[Any]) -> Read:
         """Of a union, whichever type JSON shows the value to be."""
         readers: dict[type[Any], Read] = {_json_type(kind): self.reader(kind) for kind in kinds}
+        if len(readers) < len(kinds):
+            raise TypeError(f"JSON cannot tell {kinds} apart.")
         readers.setdefault(int, readers.get(float, _nothing_else))
         names = " or ".join(_WORDS[kind] for kind in map(_json_type, kinds))
 
@@ -430,7 +433,7 @@ def any_value(value: Any, depth: int = _DEEPEST) -> Any:
             any_value(each, depth - 1)
     elif isinstance(value, str):
         _text(value)
-    elif type(value) in (int, float) and not abs(value) <= 1e308:
+    elif type(value) in (int, float) and not abs(value) <= sys.float_info.max:
         raise _other("a number that a float can be", value)
     return value
 

@@ -50,16 +50,16 @@ def shared_arrays(files):
         "missing_left": crafted.put(np.zeros(0, dtype=bool)),
     }
     fields = {"trees": {"kind": "Trees", "fields": trees}, "leaf_votes": crafted.put(leaf + 1), "n_classes": 3}
-    crafted.voters["forests"] = {"tuple": [{"kind": "FittedForest", "fields": fields}] * 10_000}
+    crafted.voters["forests"] = [{"kind": "FittedForest", "fields": fields}] * 10_000
     return crafted.content()
 
 
 def voters_of_nothing(files):
     """Models that are two numbers each, and vote as often as they like."""
     crafted = Crafted(files["mixed"])
-    folded = crafted.voters["members"]["tuple"][1]["fields"]
-    folded["models"]["tuple"] = [{"kind": "Always", "fields": {"code": 0, "n_stages": 60_000}}] * 1500
-    folded["columns"]["tuple"] = [crafted.put(np.arange(4)) for _ in range(1500)]
+    folded = crafted.voters["members"][1]["fields"]
+    folded["models"] = [{"kind": "Always", "fields": {"code": 0, "n_stages": 60_000}}] * 1500
+    folded["columns"] = [crafted.put(np.arange(4)) for _ in range(1500)]
     folded["n_groups"] = 60_000
     return crafted.content()
 
@@ -116,7 +116,7 @@ def sparse_probe_rows(files):
 def columns_of_codes(files):
     """A column with a million codes becomes a million columns."""
     crafted = Crafted(files["mixed"])
-    linear = crafted.voters["members"]["tuple"][1]["fields"]["models"]["tuple"][0]["fields"]
+    linear = crafted.voters["members"][1]["fields"]["models"][0]["fields"]
     encoding, count = linear["encoding"]["fields"], 1_000_000
     encoding |= {"coded": crafted.put(np.array([3])), "levels": crafted.put(np.zeros(count))}
     encoding["level_starts"] = crafted.put(np.array([0, count]))

@@ -79,10 +79,9 @@ class MonitorState(State):
         """Give a new monitor what was remembered; a ValueError if it cannot have been counted."""
         monitor.classes, monitor.groups = self.classes, self.groups
         monitor.certified, monitor.loss = self.certified, self.loss
-        if len(self.classes) < 2 or [stream.watched.promise == "bound" for stream in self.streams] != [
-            place == 0 for place in range(max(len(self.streams), 1))
-        ]:
-            raise ValueError("the bound is not what is watched first")
+        promises = [stream.watched.promise for stream in self.streams]
+        if len(self.classes) < 2 or promises.count("bound") != 1 or promises[0] != "bound":
+            raise ValueError("the bound is not what is watched first, once and among classes")
         streams = []
         for place, each in enumerate(self.streams):
             with at(f".streams[{place}]"):
