@@ -1,11 +1,10 @@
 """Reading what anyone may have written: JSON in which every value must be what the annotation of its place says.
 
 A record is a dataclass, and its fields say what they hold: ``int``, ``float`` (finite; whole numbers count as floats),
-``str`` (without halves of surrogate pairs), ``bool``, ``bytes`` (as base64), ``Literal``, ``X | None`` and other unions
-whose members JSON can tell apart, ``tuple[X, ...]``, ``tuple[X, Y]``, ``dict[str, X]``, other records, and ``Any`` for
-any JSON value that is not too deep. Limits stand beside the field that they limit: ``Annotated[int, Within(0, 9)]``.
-All fields must be there, and no others. What only the record as a whole can tell is asked of its ``check`` method, if
-it has one.
+``str`` (without halves of surrogate pairs), ``bool``, ``bytes`` (as base64), ``Literal``, ``X | None`` and other
+unions, ``tuple[X, ...]``, ``tuple[X, Y]``, ``dict[str, X]``, other records, and ``Any`` for any JSON value that is not
+too deep. Limits stand beside the field that they limit: ``Annotated[int, Within(0, 9)]``. All fields must be there, and
+no others. What only the record as a whole can tell is asked of its ``check`` method, if it has one.
 
 Rooms that store more than JSON has, such as arrays, derive from :class:`Reader` and say how these are read.
 """
@@ -31,6 +30,7 @@ __all__ = [
     "LONGEST",
     "CodecError",
     "Count",
+    "FileError",
     "Longest",
     "Names",
     "Reader",
@@ -51,7 +51,7 @@ LONGEST = 1 << 28
 """Characters of the longest text that is read: a certificate of a million voters has fewer."""
 _MOST_VALUES = 1 << 24
 """Values in a text, each of which takes more memory than its characters."""
-_MOST_DIGITS = 1000
+_LONGEST_MESSAGE = 10_000
 _DEEPEST = 20
 """Lists in lists that any JSON value may have."""
 _HALF = re.compile("[\ud800-\udfff]")
@@ -78,6 +78,13 @@ class CodecError(ValueError):
     def __str__(self) -> str:
         place = "".join(reversed(self.places)).removeprefix(".")
         return f"{place or 'it'} {self.problem}"
+
+
+class FileError(ValueError):
+    """What is wrong with a file. Of what the file says it repeats only what a terminal can show."""
+
+    def __init__(self, message: str):
+        super().__init__("".join(c if c.isprintable() else ascii(c)[1:-1] for c in message[:_LONGEST_MESSAGE]))
 
 
 @contextmanager
@@ -182,9 +189,8 @@ def parse(content: str | bytes | bytearray, longest: int = LONGEST, most_values:
         text = content if isinstance(content, str) else content.decode()
         if sum(map(text.count, ",[{")) > most_values:
             raise ValueError(f"it has more than {most_values:,.0f} values")
-        return json.loads(
-            text, parse_constant=_no_constant, parse_int=_whole_number, object_pairs_hook=_without_repetition
-        )
+        # Python itself reads no number of more than 4,300 digits.
+        return json.loads(text, parse_constant=_no_constant, object_pairs_hook=_without_repetition)
     except RecursionError:
         problem = "it is nested too deeply"
     except ValueError as error:
@@ -194,12 +200,6 @@ def parse(content: str | bytes | bytearray, longest: int = LONGEST, most_values:
 
 def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a finite number")
-
-
-def _whole_number(digits: str) -> int:
-    if len(digits) > _MOST_DIGITS:
-        raise ValueError(f"a number has {len(digits):,} digits, and at most {_MOST_DIGITS:,} are read")
-    return int(digits)
 
 
 def _without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -264,9 +264,9 @@ class Reader:
         if wanted in _SCALARS:
             return _SCALARS[wanted]
         if origin is Annotated:
-            return _limited(self.reader(inner[0]), inner[1:])
+            return functools.reduce(_limited, inner[1:], self.reader(inner[0]))
         if origin is Literal:
-            return _limited(_text, [Names(inner)])
+            return _limited(_text, Names(inner))
         if origin in (Union, types.UnionType):
             return self._one_of(inner)
         if origin is tuple:
@@ -330,18 +330,19 @@ class Reader:
         return read_dictionary
 
     def _one_of(self, kinds: Sequence[Any]) -> Read:
-        """Of a union, whichever type JSON shows the value to be."""
-        readers: dict[type[Any], Read] = {_json_type(kind): self.reader(kind) for kind in kinds}
-        if len(readers) < len(kinds):
-            raise TypeError(f"JSON cannot tell {kinds} apart.")
-        readers.setdefault(int, readers.get(float, _nothing_else))
-        names = " or ".join(_WORDS[kind] for kind in map(_json_type, kinds))
+        """Of a union, the first type that the value fits."""
+        readers = [self.reader(kind) for kind in kinds if kind is not types.NoneType]
 
         def read_one(value: Any) -> Any:
-            reader = readers.get(type(value), _nothing_else)
-            if reader is _nothing_else:
-                raise _other(names, value)
-            return reader(value)
+            if value is None and types.NoneType in kinds:
+                return None
+            refused = []
+            for reader in readers:
+                try:
+                    return reader(value)
+                except CodecError as error:
+                    refused.append(error)
+            raise max(refused, key=lambda error: len(error.places))
 
         return read_one
 
@@ -351,49 +352,23 @@ def _stored(kind: Any) -> list[str]:
     return [field.name for field in dataclasses.fields(kind) if field.metadata.get("stored", True)]
 
 
-def _limited(reader: Read, limits: Sequence[Callable[[Any], None]]) -> Read:
+def _limited(reader: Read, limit: Callable[[Any], None]) -> Read:
     def read_limited(value: Any) -> Any:
         found = reader(value)
-        for limit in limits:
-            limit(found)
+        limit(found)
         return found
 
     return read_limited
-
-
-_WORDS: dict[type[Any], str] = {
-    types.NoneType: "null",
-    bool: "true or false",
-    int: "a whole number",
-    float: "a number",
-    str: "a text",
-    list: "a list",
-    dict: "an object",
-}
-
-
-def _json_type(kind: Any) -> type[Any]:
-    """As what JSON shows values of this type."""
-    origin = get_origin(kind)
-    if origin is Annotated:
-        return _json_type(get_args(kind)[0])
-    if kind is bytes or origin is Literal:
-        return str
-    return list if origin is tuple else kind if kind in _WORDS else dict
 
 
 def _other(wanted: str, value: Any) -> CodecError:
     return CodecError(f"must be {wanted}; got {shown(value)}")
 
 
-def _nothing_else(value: Any) -> NoReturn:
-    raise _other("something else", value)
-
-
-def _scalar(kind: type[Any]) -> Read:
+def _scalar(kind: type[Any], name: str) -> Read:
     def read_scalar(value: Any) -> Any:
         if type(value) is not kind:
-            raise _other(_WORDS[kind], value)
+            raise _other(name, value)
         return value
 
     return read_scalar
@@ -439,9 +414,8 @@ def any_value(value: Any, depth: int = _DEEPEST) -> Any:
 
 
 _SCALARS: dict[Any, Read] = {
-    types.NoneType: _scalar(types.NoneType),
-    bool: _scalar(bool),
-    int: _scalar(int),
+    bool: _scalar(bool, "true or false"),
+    int: _scalar(int, "a whole number"),
     float: _float,
     str: _text,
     bytes: _bytes,

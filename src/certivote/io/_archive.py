@@ -11,7 +11,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from certivote.codec import parse, read, shown, write
+from certivote.codec import FileError, parse, read, shown, write
 from certivote.io._packed_arrays import ARRAY_TYPES, Declared, pack_array, unpack_array
 
 _HEADER, _CERTIFICATE, _MODEL, _BROUGHT = "certivote.json", "certificate.json", "model.json", "brought.skops"
@@ -24,15 +24,10 @@ _LARGEST_TEXT = 1 << 28
 _PER_VALUE = 100
 """Bytes of memory that a value in JSON takes, be it as short as ``{}``."""
 _CHUNK = 1 << 20
-_LONGEST = 10_000
-"""Characters of a message, which may repeat what a file says."""
 
 
-class ModelFileError(ValueError):
-    """A file is not a model, is damaged, or holds what may not be loaded. What its message repeats is made plain."""
-
-    def __init__(self, message: str):
-        super().__init__("".join(c if c.isprintable() else ascii(c)[1:-1] for c in message[:_LONGEST]))
+class ModelFileError(FileError):
+    """A file is not a model, is damaged, or holds what may not be loaded."""
 
 
 class Archive:

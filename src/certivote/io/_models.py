@@ -2,7 +2,7 @@
 
 import os
 import platform
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
@@ -18,7 +18,7 @@ from certivote.codec import Within
 from certivote.io._archive import Archive, ModelFileError, read_archive, write_archive
 from certivote.io._atomic import write_atomically
 from certivote.io._brought import pack, unpack
-from certivote.io._plain import InPlace, Labels, Parameter, PlainReader, PlainWriter, labels_from
+from certivote.io._plain import InPlace, Labels, Parameter, PlainReader, PlainWriter, Texts
 from certivote.io._probe import check_probe, probe_from, probe_of
 from certivote.io._reference import StoredReference, reference_of
 from certivote.maths.streams import stream_key
@@ -33,13 +33,15 @@ _MOST_ROWS = (1 << 32) - 1
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "pandas", "skops")
 
 
+_Probe = Annotated[Any, "probe rows"]
+
+
 @dataclass(frozen=True)
-class StoredModel:
-    """All that a model file holds.
+class StoredValues:
+    """What a file holds of a model besides its certificate.
 
     Attributes
     ----------
-    certificate : Certificate
     parameters : dict
         Those of the estimator.
     voter_set : VoterSet
@@ -63,21 +65,34 @@ class StoredModel:
         What rows that the model was made from are recognised by.
     """
 
-    certificate: Certificate
-    parameters: dict[str, Any]
+    parameters: dict[str, Parameter]
     voter_set: VoterSet
     voters: FittedVoters
-    classes: NDArray[Any]
+    classes: Labels
     weights: NDArray[np.float64]
     hyper_posterior: NDArray[np.float64] | None
     kept: NDArray[np.intp]
     parts: tuple[PartRows | NumberedRows, ...]
-    n_features: int
-    feature_names: NDArray[Any] | None
-    prediction_seed: int
-    probe: Any
+    n_features: Annotated[int, Within(1, (1 << 31) - 1)]
+    feature_names: Texts | None
+    prediction_seed: Annotated[int, Within(0, (1 << 63) - 1)]
+    probe: _Probe
     reference: Reference
     witnesses: Witnesses | None
+
+
+@dataclass(frozen=True)
+class StoredModel(StoredValues):
+    """All that a model file holds: also the certificate."""
+
+    certificate: Certificate
+
+
+@dataclass(frozen=True)
+class _StoredModel(StoredValues):
+    """What the file holds as plain data: also the digest of the votes on the probe rows."""
+
+    probe_votes: str
 
 
 def write_model(path: str | os.PathLike[str], model: StoredModel) -> None:
@@ -137,10 +152,11 @@ def read_model(path: str | os.PathLike[str], trusted: Sequence[str] = ()) -> Sto
 def _understood(archive: Archive, brought: Sequence[Any], path: Path) -> StoredModel:
     try:
         certificate = Certificate.from_json(archive.certificate)
-        reader = PlainReader(archive.arrays, brought, archive.most)
-        model = reader.record(_StoredValues, archive.model).model(certificate)
+        stored = dict(vars(_ModelReader(archive, brought, certificate).record(_StoredModel, archive.model)))
+        recorded = stored.pop("probe_votes")
+        model = StoredModel(**stored, certificate=certificate)
         _check(model)
-        _check_votes(model, archive)
+        _check_votes(model, archive, recorded)
     except ModelFileError as error:
         raise ModelFileError(f"{path}: {error}") from error
     except MemoryError as error:
@@ -148,9 +164,6 @@ def _understood(archive: Archive, brought: Sequence[Any], path: Path) -> StoredM
     except Exception as error:  # whatever a damaged file makes the reader say
         raise ModelFileError(f"{path} cannot be read: {error!s:.500}") from error
     return model
-
-
-_Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -169,46 +182,23 @@ class _Rule:
         return NumberedRows(key, self.n_rows, self.share)
 
 
-@dataclass(frozen=True)
-class _StoredValues:
-    """What a file holds besides the certificate, as :class:`StoredModel`."""
+class _ModelReader(PlainReader):
+    """Knows besides what the values of a model look like in the file of this certificate."""
 
-    parameters: dict[str, Parameter]
-    voter_set: VoterSet
-    voters: FittedVoters
-    classes: Labels
-    weights: NDArray[np.float64]
-    hyper_posterior: NDArray[np.float64] | None
-    kept: _Rows
-    parts: tuple[tuple[_Rows, _Rows] | _Rule, ...]
-    n_features: Annotated[int, Within(1, (1 << 31) - 1)]
-    feature_names: tuple[str, ...] | None
-    prediction_seed: Annotated[int, Within(0, (1 << 63) - 1)]
-    probe: Parameter
-    probe_votes: str
-    reference: StoredReference
-    witnesses: Witnesses | None
+    def __init__(self, archive: Archive, brought: Sequence[Any], certificate: Certificate):
+        super().__init__(archive.arrays, brought, archive.most)
+        self._certificate = certificate
 
-    def model(self, certificate: Certificate) -> StoredModel:
-        """The model of this certificate."""
-        rows = (part.rows(certificate) if isinstance(part, _Rule) else PartRows(*part) for part in self.parts)
-        return StoredModel(
-            certificate=certificate,
-            parameters=self.parameters,
-            voter_set=self.voter_set,
-            voters=self.voters,
-            classes=self.classes,
-            weights=self.weights,
-            hyper_posterior=self.hyper_posterior,
-            kept=self.kept,
-            parts=tuple(rows),
-            n_features=self.n_features,
-            feature_names=None if self.feature_names is None else labels_from(["object", [*self.feature_names]]),
-            prediction_seed=self.prediction_seed,
-            probe=None if self.probe is None else probe_from(self.probe),
-            reference=self.reference.reference(),
-            witnesses=self.witnesses,
-        )
+    def reader(self, wanted: Any) -> Callable[[Any], Any]:
+        """Besides what plain data are: rows by a rule, probe rows, and what new rows are compared with."""
+        if wanted is NumberedRows:
+            return lambda node: self.record(_Rule, node).rows(self._certificate)
+        if wanted is Reference:
+            return lambda node: self.record(StoredReference, node).reference()
+        if wanted == _Probe:
+            known = super().reader(Parameter)
+            return lambda node: None if node is None else probe_from(known(node))
+        return super().reader(wanted)
 
 
 def _stored_witnesses(witnesses: Witnesses, writer: PlainWriter) -> dict[str, Any]:
@@ -223,7 +213,7 @@ def _stored_part(part: PartRows | NumberedRows, writer: PlainWriter) -> Any:
     """Row numbers, or the rule alone: of very many rows, their numbers would take more room than the model."""
     if isinstance(part, NumberedRows):
         return {"n_rows": part.n_rows, "share": part.share}
-    return [writer.value(rows.astype(np.int64)) for rows in (part.train, part.certify)]
+    return {name: writer.value(getattr(part, name).astype(np.int64)) for name in ("train", "certify")}
 
 
 def _check(model: StoredModel) -> None:
@@ -276,7 +266,7 @@ def _check_voters(model: StoredModel) -> None:
     model.voters.check(model.n_features, len(model.classes))
 
 
-def _check_votes(model: StoredModel, archive: Archive) -> None:
+def _check_votes(model: StoredModel, archive: Archive, recorded: str) -> None:
     """Refuse a model whose voters do not vote here as they did where it was written."""
     others = _other_versions(archive.versions)
     if model.probe is None:
@@ -288,7 +278,7 @@ def _check_votes(model: StoredModel, archive: Archive) -> None:
         return
     check_probe(model.probe, model.n_features, archive.most)
     try:
-        recorded, votes = archive.model["probe_votes"], model.voters.votes(model.probe).digest()
+        votes = model.voters.votes(model.probe).digest()
     except Exception as error:
         if not archive.brought or not others:
             raise

@@ -29,6 +29,7 @@ _DEEPEST = 40
 """How deep plain data may be nested."""
 Parameter = Annotated[Any, "a parameter of an estimator"]
 Labels = Annotated[NDArray[Any], "labels"]
+Texts = Annotated[NDArray[Any], "names"]
 _TEXTS = Reader().reader(tuple[str, ...])
 _SPARE_TEXT = 1 << 20
 """Characters that an array of labels may have room for, and 16 times as many as there are beyond."""
@@ -143,6 +144,8 @@ class PlainReader(Reader):
         wanted = _written_out(wanted)
         if wanted == Labels:
             return labels_from
+        if wanted == Texts:
+            return lambda node: _objects(_TEXTS(node))
         if wanted == Parameter:
             return self._parameter
         if wanted is Any:
@@ -172,8 +175,10 @@ class PlainReader(Reader):
         self._depth += 1
         if self._depth > _DEEPEST:
             raise CodecError("is nested too deeply")
-        yield
-        self._depth -= 1
+        try:
+            yield
+        finally:
+            self._depth -= 1
 
     def _one_kind(self, kinds: Sequence[Any], node: Any) -> Any:
         names = {kind.__name__: kind for kind in kinds}
@@ -236,12 +241,12 @@ class PlainReader(Reader):
         stored: _Columns = self.record(_Columns, node)
         encoder: ColumnEncoder = _made(ColumnEncoder, stored.parameters)
         encoder.kinds_ = list(stored.kinds)
-        encoder.categories_ = [None if texts is None else _objects(texts) for texts in stored.categories]
+        encoder.categories_ = list(stored.categories)
         encoder.places_ = list(stored.places)
         encoder.medians_ = stored.medians
         encoder.n_features_in_ = len(stored.kinds)
         if stored.names is not None:
-            encoder.feature_names_in_ = _objects(stored.names)
+            encoder.feature_names_in_ = stored.names
         encoder.check()
         return encoder
 
@@ -279,9 +284,9 @@ class _Columns:
     """What an encoder of columns has learned."""
 
     parameters: dict[str, Parameter]
-    names: tuple[str, ...] | None
+    names: Texts | None
     kinds: tuple[str, ...]
-    categories: tuple[tuple[str, ...] | None, ...]
+    categories: tuple[Texts | None, ...]
     places: tuple[NDArray[np.float64] | None, ...]
     medians: NDArray[np.float64]
 

@@ -15,7 +15,7 @@ from filelock import FileLock, Timeout
 from numpy.typing import NDArray
 
 from certivote.certificate import Certificate
-from certivote.codec import LONGEST, CodecError, Count, Longest, Within, parse, read, shown, write
+from certivote.codec import LONGEST, CodecError, Count, FileError, Longest, Within, parse, read, shown, write
 from certivote.io import write_atomically
 from certivote.monitor._counted import MOST_CALLS, Counted
 from certivote.monitor._evidence import Changes, Short
@@ -24,18 +24,13 @@ from certivote.monitor._seen import Seen
 _FORMAT, SCHEMA_VERSION = "certivote monitor", 1
 _MOST_VALUES = 1 << 23
 """Values in a state file, which take far more memory than text."""
-_LONGEST = 10_000
-"""Characters of a message, which may repeat what a file says."""
 TOLERANCE = 1e-6
 """By how much logarithms may differ that other libraries have computed."""
 T = TypeVar("T")
 
 
-class StateFileError(ValueError):
-    """A file is no state of a monitor, is damaged, or is of another certificate. What is repeated of it is plain."""
-
-    def __init__(self, message: str):
-        super().__init__("".join(c if c.isprintable() else ascii(c)[1:-1] for c in message[:_LONGEST]))
+class StateFileError(FileError):
+    """A file is no state of a monitor, is damaged, or is of another certificate."""
 
 
 # Whole files
