@@ -69,9 +69,9 @@ def read_state(path: str | os.PathLike[str], kind: str, wanted: type[T]) -> T:
         )
     if record.get("kind") != kind:
         raise StateFileError(f"{path} is the state of another kind of monitor: {shown(record.get('kind'))}.")
-    if record.get("digest") != _digest(record["content"]):
-        raise StateFileError(f"{path} is damaged: its content does not have the digest that was written with it.")
     with damaged(path):
+        if record.get("digest") != _digest(record["content"]):
+            raise ValueError("its content does not have the digest that was written with it")
         return read(wanted, record["content"])
 
 
