@@ -164,7 +164,9 @@ def printable(value: str) -> None:
 
 
 Count = Annotated[int, Within(0, LARGEST)]
+"""How many of something."""
 Share = Annotated[float, Within(0.0, 1.0)]
+"""A probability, or a part of a whole."""
 
 
 # Texts
