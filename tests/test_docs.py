@@ -59,6 +59,7 @@ REFERENCE = (
     "certivote.theory.predictors",
     "certivote.theory.risks",
     "certivote.theory.theorems",
+    "certivote.codec",
     "certivote.certificate",
     "certivote.promises",
     "certivote.pipeline",

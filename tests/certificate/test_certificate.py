@@ -177,38 +177,50 @@ def statement(record, number):
         (lambda record: record.pop("n_draws"), "lacks n_draws"),
         (lambda record: record.pop("schema_version"), "no schema_version"),
         (lambda record: record.pop("bound"), "lacks bound"),
-        (lambda record: record.update(colour="red"), "has unknown colour"),
-        (lambda record: record.update(parts={}), "'parts' must be a list"),
+        (lambda record: record.update(colour="red"), "has unknown fields, such as 'colour'"),
+        (lambda record: record.update(parts={}), "parts must be a list"),
         (lambda record: record.update(parts=[3]), r"parts\[0\] must be an object"),
         (lambda record: record["parts"][0].pop("n"), r"parts\[0\] lacks n"),
-        (lambda record: record["parts"][0].update(n="many"), r"parts\[0\].n must be of type int"),
-        (lambda record: record["parts"][0].update(n=True), r"parts\[0\].n must be of type int"),
+        (lambda record: record["parts"][0].update(n="many"), r"parts\[0\].n must be a whole number"),
+        (lambda record: record["parts"][0].update(n=True), r"parts\[0\].n must be a whole number"),
         (lambda record: record["parts"][0].update(alpha=3), r"parts\[0\].alpha must be a list"),
-        (lambda record: record["parts"][0].update(alpha=["x"]), r"parts\[0\].alpha\[0\] must be of type float"),
-        (lambda record: record.update(bound=None), "bound must be of type float"),
-        (lambda record: record.update(bound=-0.1), "certificate.bound is -0.1, which is out of its range"),
-        (lambda record: record.update(bound=10**400), "bound must be of type float"),
-        (lambda record: record.update(delta=1.0), "certificate.delta is 1.0, which is out of its range"),
-        (lambda record: record.update(deployed=1), "deployed is 1, but there are 1 parts"),
-        (lambda record: record.update(parts=[]), "'parts' must be a list of at least one"),
+        (lambda record: record["parts"][0].update(alpha=["x"]), r"parts\[0\].alpha\[0\] must be a finite number"),
+        (lambda record: record.update(bound=None), "bound must be a finite number"),
+        (lambda record: record.update(bound=-0.1), r"bound must be in \[0.0, 4.0\]; got -0.1"),
+        (lambda record: record.update(bound=10**400), "bound must be a finite number"),
+        (lambda record: record.update(delta=1.0), r"delta must be in \(0.0, 1.0\); got 1.0"),
+        (lambda record: record.update(deployed=1), "has 1 as the deployed one of 1 parts"),
+        (lambda record: record.update(parts=[]), "must have at least one of its parts"),
         (lambda record: record.update(certified="the best vote"), "certified must be one of the drawn vote"),
-        (lambda record: record.update(certified=["the drawn vote"]), "certified must be one of the drawn vote"),
-        (lambda record: record.update(method="magic"), "certificate.method must be one of dis-b"),
-        (lambda record: record["parts"][0].update(alpha=[]), r"parts\[0\].alpha must hold a number that is not 0"),
+        (lambda record: record.update(certified=["the drawn vote"]), "certified must be a text"),
+        (lambda record: record.update(method="magic"), "method must be one of dis-b"),
+        (
+            lambda record: record["parts"][0].update(alpha=[]),
+            r"parts\[0\] has more voters than parameters|other than 0",
+        ),
         (lambda record: record["parts"][0].update(family="beta"), r"parts\[0\].family must be one of dirichlet"),
-        (lambda record: record["parts"][0].update(n_voters=0), r"parts\[0\].n_voters is 0, which is out of"),
-        (lambda record: record["parts"][0]["beta"].__setitem__(0, -1.0), r"beta\[0\] is -1.0, which is out of"),
-        (lambda record: record["parts"][0].update(n=0), r"parts\[0\].n must be at least 1; got 0"),
+        (lambda record: record["parts"][0].update(n_voters=0), r"parts\[0\].n_voters must be in \[1, "),
+        (
+            lambda record: record["parts"][0]["beta"].__setitem__(0, -1.0),
+            r"parts\[0\].beta must be in \(0.0, inf\); got -1.0",
+        ),
+        (lambda record: record["parts"][0].update(n=0), r"parts\[0\] must have an n of at least 1; got 0"),
         (lambda record: record["parts"][0].update(errors=10**6), r"parts\[0\] has 1000000 errors in 284 rows|in 285"),
-        (lambda record: record["parts"][0].update(errors=-1), r"parts\[0\].errors is -1, which is out of its range"),
-        (lambda record: record["parts"][0].update(risks=[1.5]), r"parts\[0\].risks\[0\] is 1.5, which is out of"),
-        (lambda record: record["parts"][0].update(risks=[]), r"parts\[0\].risks is empty"),
-        (lambda record: record["parts"][0].update(prior_weight=0), r"prior_weight is 0.0, which is out of"),
-        (lambda record: statement(record, 0).update(kind=3), r"statements\[0\].kind must be of type str"),
-        (lambda record: statement(record, 1).update(bound=-1), r"promises\[0\].statements\[1\].bound is -1.0"),
+        (lambda record: record["parts"][0].update(errors=-1), r"parts\[0\].errors must be in \[0, .*got -1"),
+        (
+            lambda record: record["parts"][0].update(risks=[1.5]),
+            r"parts\[0\].risks\[0\] must be in \[0.0, 1.0\]; got 1.5",
+        ),
+        (lambda record: record["parts"][0].update(risks=[]), r"parts\[0\] has no risks"),
+        (lambda record: record["parts"][0].update(prior_weight=0), r"prior_weight must be in \(0.0, 1.0\]; got 0.0"),
+        (lambda record: statement(record, 0).update(kind=3), r"statements\[0\].kind must be a text"),
+        (
+            lambda record: statement(record, 1).update(bound=-1),
+            r"promises\[0\].statements\[1\].bound must be in \[0.0, 4.0\]; got -1.0",
+        ),
         (lambda record: statement(record, 1).pop("n"), r"promises\[0\].statements\[1\] lacks n"),
         (lambda record: statement(record, 1).update(errors=10**5), r"statements\[1\] has 100000 errors"),
-        (lambda record: record["promises"][0].update(chosen=-1), r"promises\[0\].chosen is -1, which is out of"),
+        (lambda record: record["promises"][0].update(chosen=-1), r"promises\[0\].chosen must be in \[0, "),
         (lambda record: record["promises"][0].update(fixed=[3]), r"promises\[0\].fixed\[0\] must be an object"),
     ],
 )
@@ -217,31 +229,6 @@ def test_a_damaged_certificate_is_refused_with_a_reason(change, message):
     change(record)
     with pytest.raises(ValueError, match=message):
         Certificate.from_json(json.dumps(record))
-
-
-@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999", "-1e999", "9" * 5000])
-def test_what_is_no_number_is_refused(number):
-    made = usual()
-    text = made.to_json().replace(f'"bound": {made.bound!r}', f'"bound": {number}', 1)
-    assert text != made.to_json()
-    with pytest.raises(ValueError, match="Not a certificate"):
-        Certificate.from_json(text)
-
-
-def test_json_that_is_too_deep_or_too_long_is_refused(monkeypatch):
-    with pytest.raises(ValueError, match="nested too deeply"):
-        Certificate.from_json("[" * 200_000 + "]" * 200_000)
-    with pytest.raises(ValueError, match="nested too deeply"):
-        Certificate.from_json('{"a":' * 200_000 + "1" + "}" * 200_000)
-    monkeypatch.setattr("certivote.certificate._json._LONGEST", 100)
-    with pytest.raises(ValueError, match="at most 100 are read"):
-        Certificate.from_json(usual().to_json())
-
-
-@pytest.mark.parametrize("text", ["", "{", "[]", "3", "null"])
-def test_other_text_is_refused(text):
-    with pytest.raises(ValueError, match="Not a certificate"):
-        Certificate.from_json(text)
 
 
 def test_duplicates_are_stated():
@@ -283,17 +270,17 @@ def recorded(value):
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        ("9" * 400, "holds a number that no float can be"),
-        (f'[1, {{"a": -{"9" * 400}}}]', "holds a number that no float can be"),
-        ("1e400", "holds a number that no float can be"),
-        ("NaN", "holds a number that no float can be"),
-        ("-Infinity", "holds a number that no float can be"),
-        ("9" * 5000, "is not JSON"),
-        ("{", "is not JSON"),
-        ("[" * 100_000, "is not JSON"),
+        ("9" * 400, "must be a number that a float can be; got .*"),
+        (f'[1, {{"a": -{"9" * 400}}}]', "must be a number that a float can be; got .*"),
+        ("1e400", "must be a number that a float can be; got .*"),
+        ("NaN", "is not JSON .*"),
+        ("-Infinity", "is not JSON .*"),
+        ("9" * 5000, "is not JSON .*"),
+        ("{", "is not JSON .*"),
+        ("[" * 100_000, "is not JSON .*"),
         ("[" * 50 + "]" * 50, "is nested too deeply"),
-        ('"\\ud800"', "holds a text that cannot be written"),
-        ('{"\\udfff": 1}', "holds a text that cannot be written"),
+        ('"\\ud800"', "holds half of a surrogate pair, .*"),
+        ('{"\\udfff": 1}', "holds half of a surrogate pair, .*"),
     ],
 )
 def test_a_recorded_parameter_is_a_value_that_others_can_work_with(value, message):

@@ -107,14 +107,6 @@ def test_a_certificate_with_damaged_text(junk, place, gone):
         Certificate.from_json(text[:place] + junk.decode("utf-8", "replace") + text[place + gone :])
 
 
-@pytest.mark.parametrize(
-    "text", ["", "{", "[]", "null", "[" * 100_000, '{"schema_version": NaN}', "\ud800", "1" * 10_000]
-)
-def test_texts_that_are_no_certificates(text):
-    with pytest.raises(ValueError, match=r"[Cc]ertificate"):
-        Certificate.from_json(text)
-
-
 # Models
 
 

@@ -134,8 +134,8 @@ FORESTS = {
     "voters twice": set_model(kept=np.array([0, 0, 1])),
     "voters that were not certified": set_model(kept=np.array([0, 1, 3])),
     "negative voters": set_model(kept=np.array([-1, 0, 1])),
-    "negative rows": lambda crafted: crafted.arrays[crafted.model["parts"][0][0]["array"]].put(0, -1),
-    "rows that are no whole numbers": lambda crafted: crafted.model["parts"][0].__setitem__(0, crafted.put(np.ones(3))),
+    "negative rows": lambda crafted: crafted.arrays[crafted.model["parts"][0]["train"]["array"]].put(0, -1),
+    "rows that are no whole numbers": lambda crafted: crafted.model["parts"][0].update(train=crafted.put(np.ones(3))),
     "more parts": set_model(parts=[]),
     "weights that are drawn": set_model(hyper_posterior=np.ones(3)),
     "negative seed": set_model(prediction_seed=-1),
@@ -188,8 +188,8 @@ def member(kind, place=0):
     number = ["boosting", "linear", "kernel", "gaussian", "neighbours"].index(kind)
 
     def find(crafted):
-        found = crafted.voters["members"]["tuple"][number]["fields"]
-        return found["models"]["tuple"][place]["fields"] if "models" in found else found
+        found = crafted.voters["members"][number]["fields"]
+        return found["models"][place]["fields"] if "models" in found else found
 
     return find
 
@@ -225,8 +225,8 @@ def many_edges(crafted, fields):
 
 
 def many_stages(crafted):
-    folded = crafted.voters["members"]["tuple"][LINEAR]["fields"]
-    folded["models"]["tuple"] = [{"kind": "Always", "fields": {"code": 0, "n_stages": 60_000}}]
+    folded = crafted.voters["members"][LINEAR]["fields"]
+    folded["models"] = [{"kind": "Always", "fields": {"code": 0, "n_stages": 60_000}}]
     folded["n_groups"] = 60_000
 
 
@@ -293,14 +293,14 @@ MIXED = {
     "neighbours of two labels": inside("neighbours", replaced("labels", value=np.zeros((30, 2), dtype=np.int64))),
     "no neighbours": inside("neighbours", replaced("points", value=np.zeros((0, 4), dtype=np.int32))),
     "many stages of nothing": many_stages,
-    "no models": lambda crafted: crafted.voters["members"]["tuple"][LINEAR]["fields"]["models"].update(tuple=[]),
-    "columns of a model that are not": lambda crafted: crafted.voters["members"]["tuple"][LINEAR]["fields"][
-        "columns"
-    ].update(tuple=[crafted.put(np.array([0, 1, 2, 4]))]),
-    "columns of a model twice": lambda crafted: crafted.voters["members"]["tuple"][LINEAR]["fields"]["columns"].update(
-        tuple=[crafted.put(np.array([0, 1, 2, 2]))]
+    "no models": lambda crafted: crafted.voters["members"][LINEAR]["fields"].update(models=[]),
+    "columns of a model that are not": lambda crafted: crafted.voters["members"][LINEAR]["fields"].update(
+        columns=[crafted.put(np.array([0, 1, 2, 4]))]
     ),
-    "no voters": lambda crafted: crafted.voters.update(forests={"tuple": []}, members={"tuple": []}),
+    "columns of a model twice": lambda crafted: crafted.voters["members"][LINEAR]["fields"].update(
+        columns=[crafted.put(np.array([0, 1, 2, 2]))]
+    ),
+    "no voters": lambda crafted: crafted.voters.update(forests=[], members=[]),
 }
 
 

@@ -28,7 +28,7 @@ def test_a_model_without_it_is_refused(files, tmp_path):
     crafted = Crafted(files["forest"])
     del crafted.model["reference"]
     (tmp_path / "model.certivote").write_bytes(crafted.content())
-    with pytest.raises(ModelFileError, match="it holds other values than a model has"):
+    with pytest.raises(ModelFileError, match="it lacks reference"):
         load(tmp_path / "model.certivote")
 
 

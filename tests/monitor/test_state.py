@@ -273,6 +273,10 @@ def packed(numbers):
     return base64.b64encode(np.array(numbers, dtype="<u8").tobytes()).decode()
 
 
+def alarm(n, units):
+    return {"n": n, "units": units, "when": "now"}
+
+
 FIRST = ("streams", 0)
 ATTACKS = {
     "another entry": at("more", value=1),
@@ -299,10 +303,10 @@ ATTACKS = {
     "evidence from nowhere": at(*FIRST, "highest", value=[10, 10 << 32]),
     "evidence of later": at(*FIRST, "highest", value=[10**6, 1 << 32]),
     "no alarm": at(*FIRST, "first_alarm", value=None),
-    "another alarm": at(*FIRST, "first_alarm", value=[5, 0, "now"]),
-    "an alarm before the first": at(*FIRST, "first_alarm", value=[0, 0, "now"]),
-    "an alarm that blinks": at(*FIRST, "first_alarm", value=lambda alarm: [*alarm[:2], "\x1b[5m"]),
-    "an alarm of a good stream": at("streams", 10, "first_alarm", value=[100, 1 << 32, "now"]),
+    "another alarm": at(*FIRST, "first_alarm", value=alarm(5, 0)),
+    "an alarm before the first": at(*FIRST, "first_alarm", value=alarm(0, 0)),
+    "an alarm that blinks": at(*FIRST, "first_alarm", value=lambda alarm: {**alarm, "when": "\x1b[5m"}),
+    "an alarm of a good stream": at("streams", 10, "first_alarm", value=alarm(100, 1 << 32)),
     "a stride of 0": at(*FIRST, "stride", value=0),
     "another stride": at(*FIRST, "stride", value=7),
     "a past that goes back": at(*FIRST, "past", value=lambda past: [*past[:5], *past[:5], *past[10:]]),
@@ -310,11 +314,11 @@ ATTACKS = {
     "a past of more errors": at(*FIRST, "past", 2, 1, value=1 << 50),
     "a long past": at(*FIRST, "past", value=[[n, 0, 0.0] for n in range(1, 1000)]),
     "a past that is none": at(*FIRST, "past", 3, value=None),
-    "evidence of change beyond all": at(*FIRST, "changes", value=lambda found: [*found[:3], [50.0] * len(found[3])]),
-    "fewer bets": at(*FIRST, "changes", value=lambda found: [*found[:3], found[3][1:]]),
-    "bets that are words": at(*FIRST, "changes", value=lambda found: [*found[:3], ["1"] * len(found[3])]),
-    "negative changes": at(*FIRST, "changes", value=lambda found: [-1, *found[1:]]),
-    "changes without a moment": at(*FIRST, "changes", value=lambda found: [5, 0, *found[2:]]),
+    "evidence of change beyond all": at(*FIRST, "changes", "logs", value=lambda logs: [50.0] * len(logs)),
+    "fewer bets": at(*FIRST, "changes", "logs", value=lambda logs: logs[1:]),
+    "bets that are words": at(*FIRST, "changes", "logs", value=lambda logs: ["1"] * len(logs)),
+    "negative changes": at(*FIRST, "changes", "count", value=-1),
+    "changes without a moment": at(*FIRST, "changes", value=lambda found: {**found, "count": 5, "n": 0}),
     "a bound of nothing": at(*FIRST, "watched", "bound", value=0.0),
     "a bound of 1": at(*FIRST, "watched", "bound", value=1.0),
     "another bound": at(*FIRST, "watched", "bound", value=0.5),
@@ -324,9 +328,9 @@ ATTACKS = {
     "no costs": at("streams", -1, "watched", "costs", value=[]),
     "costs of others": at("streams", 0, "watched", "costs", value=[0] * 9),
     "other entries": at(*FIRST, "watched", value={}),
-    "rows that do not add up": at("total", 0, value=lambda rows: rows + 1),
-    "negative rows": at("total", 2, value=-1),
-    "entities of rows": at("total", 4, value=7),
+    "rows that do not add up": at("total", "rows", value=lambda rows: rows + 1),
+    "negative rows": at("total", "repeated", value=-1),
+    "entities of rows": at("total", "entities", value=7),
     "fewer totals": at("total", value=[0]),
     "calls that go back": at("calls", 0, 0, value=10**6),
     "calls that stop": at("calls", value=lambda calls: calls[:-1]),

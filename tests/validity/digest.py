@@ -14,7 +14,7 @@ from pathlib import Path
 import certivote
 
 ROOMS = ("maths", "votes", "voters", "theory", "certificate", "promises", "pipeline")
-APART = ("certificate/_json.py",)
+APART = ("certificate/_reading.py",)
 """Of these rooms, what only reads a finished certificate."""
 SIMULATIONS = (
     "adversaries.py",

@@ -193,7 +193,7 @@ def test_a_key_that_is_there_twice_is_refused():
         key = f'"{name}":'
         assert key in own
         twice = own.replace(key, f"{key} 0.5, {key}", 1)
-        with pytest.raises(ValueError, match=f"has {name} more than once"):
+        with pytest.raises(ValueError, match=f"has '{name}' more than once"):
             Certificate.from_json(twice)
 
 

@@ -247,7 +247,7 @@ def test_mixed_voters_with_entities_are_stored_as_all_others():
     writer = PlainWriter()
     plain = writer.value(fitted)
     assert not writer.brought
-    again = PlainReader(writer.arrays, []).fitted(plain, type(fitted), 0)
+    again = PlainReader(writer.arrays, []).reader(type(fitted))(plain)
     again.check(4, 2)
     assert np.array_equal(codes_of(again.votes(X)), codes_of(fitted.votes(X)))
     assert {forest.seen is None for forest in again.forests} == {True}

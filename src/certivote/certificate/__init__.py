@@ -25,10 +25,10 @@ from certivote.certificate._in_words import (
     percent_up,
     plain_percent,
 )
-from certivote.certificate._json import SCHEMA_VERSION
 from certivote.certificate._parts import Candidate, Drift, PartRecord, Payment
 from certivote.certificate._promises import Fixed, PromiseRecord, Statement
 from certivote.certificate._provenance import Provenance, recorded_parameters
+from certivote.certificate._reading import SCHEMA_VERSION
 from certivote.certificate._used_rows import UsedRows, are_own_rows, used_rows, witnessed
 from certivote.certificate._values import class_place, missing_places, names_of, one_spelling
 from certivote.certificate._witnesses import MOST_WITNESSES, Witnesses, value_digests

@@ -2,22 +2,23 @@
 
 import dataclasses
 import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from certivote.certificate._alignment import check_aligned
-from certivote.certificate._json import build, parse
-from certivote.certificate._parts import Candidate, PartRecord
-from certivote.certificate._promises import PromiseRecord, Statement, check_promises
-from certivote.certificate._provenance import Provenance, check_recorded
+from certivote.certificate._parts import Bound, Candidate, Delta, PartRecord, RenyiOrder
+from certivote.certificate._promises import PromiseRecord, Statement
+from certivote.certificate._provenance import Provenance
+from certivote.certificate._reading import certificate_from, check_certificate
 from certivote.certificate._values import class_place, unwritable_text
 from certivote.certificate._views import Views
+from certivote.codec import LARGEST, Count, Names, Share, Within, write
 from certivote.maths.shift import shifted_bound
+from certivote.theory.methods import METHODS
 from certivote.theory.predictors import PREDICTORS
 from certivote.votes import build_votes, plurality
 
@@ -98,23 +99,23 @@ class Certificate(Views):
 
     schema_version: int
     library_version: str
-    method: str
-    certified: str
+    method: Annotated[str, Names(METHODS)]
+    certified: Annotated[str, Names(PREDICTORS)]
     theorem: str
-    loss: str
+    loss: Literal["plurality", "half-weight"]
     split: str
-    delta: float
-    bound: float
+    delta: Delta
+    bound: Bound
     vacuous: bool
-    average_bound: float | None
-    deployed: int
-    average_weights: tuple[float, ...]
-    renyi_order: float | None
-    renyi_orders: tuple[float, ...]
-    n_draws: int
+    average_bound: Bound | None
+    deployed: Count
+    average_weights: tuple[Share, ...]
+    renyi_order: RenyiOrder | None
+    renyi_orders: tuple[RenyiOrder, ...]
+    n_draws: Annotated[int, Within(1, LARGEST)]
     price_atoms: tuple[tuple[float, ...], ...]
     price_scales: tuple[tuple[float, ...], ...]
-    constant: str
+    constant: Literal["paper", "exact"]
     hyper_prior: str
     choices: tuple[str, ...]
     solver: str
@@ -126,8 +127,8 @@ class Certificate(Views):
     assumptions: tuple[str, ...]
     groups: str
     order: str
-    division: str
-    bets: str
+    division: Literal["shuffled", "by row number"]
+    bets: Literal["in order", "at once"]
     candidates: tuple[Candidate, ...]
     provenance: Provenance
 
@@ -268,7 +269,7 @@ class Certificate(Views):
 
     def to_json(self, indent: int | None = 2) -> str:
         """The certificate as JSON; :meth:`from_json` gives back an equal one."""
-        return json.dumps(dataclasses.asdict(self), indent=indent, allow_nan=False, ensure_ascii=False)
+        return write(self, indent=indent)
 
     @classmethod
     def from_json(cls, text: str) -> "Certificate":
@@ -280,41 +281,8 @@ class Certificate(Views):
             If the text is not a certificate, holds numbers that cannot be what they are said to be, or is one of
             another schema.
         """
-        certificate: Certificate = build(cls, parse(text), "certificate")
-        if certificate.deployed >= len(certificate.parts):
-            raise ValueError(
-                f"Not a certificate: deployed is {certificate.deployed}, but there are {len(certificate.parts)} parts."
-            )
-        has_errors = not PREDICTORS[certificate.certified].is_random
-        for i, part in enumerate(certificate.parts):
-            _check_counts(part, f"parts[{i}]", 1, has_errors, bool(certificate.groups))
-            if not sum(map(abs, part.alpha)) > 0:
-                raise ValueError(f"Not a certificate: parts[{i}].alpha must hold a number that is not 0.")
-        for name, value in certificate.provenance.parameters:
-            check_recorded("provenance.parameters", name, value)
-        check_promises(certificate.promises)
-        for i, promise in enumerate(certificate.promises):
-            for j, entry in enumerate(promise.statements):
-                _check_counts(entry, f"promises[{i}].statements[{j}]", 0, has_errors, bool(certificate.groups))
-        return certificate
+        return certificate_from(cls, text)
 
-
-def _check_counts(part: PartRecord | Statement, where: str, least: int, has_errors: bool, grouped: bool) -> None:
-    """Refuse numbers that contradict one another, before anything divides by them."""
-    if part.n < least:
-        raise ValueError(f"Not a certificate: {where}.n must be at least {least}; got {part.n}.")
-    if part.n and (part.errors is not None) != has_errors:
-        must = "a number" if has_errors else "null: nothing is counted of a vote without fixed answers"
-        raise ValueError(f"Not a certificate: {where}.errors must be {must}.")
-    if part.errors is not None and part.errors > part.n:
-        raise ValueError(f"Not a certificate: {where} has {part.errors} errors in {part.n} rows.")
-    if part.entities > part.n or bool(part.entities) != (grouped and part.n > 0):
-        raise ValueError(f"Not a certificate: {where} has {part.entities} entities in {part.n} rows.")
-    if len(part.losses) not in (0, part.size):
-        raise ValueError(f"Not a certificate: {where} has {len(part.losses)} losses of {part.size} cases.")
-    if part.risk_delta >= part.delta:
-        raise ValueError(
-            f"Not a certificate: {where} spends {part.risk_delta} of its delta {part.delta} on a simulation."
-        )
-    if part.n and not part.risks:
-        raise ValueError(f"Not a certificate: {where}.risks is empty.")
+    def check(self) -> None:
+        """Raise a ValueError if its numbers contradict one another: a certificate that is read is asked."""
+        check_certificate(self)

@@ -1,8 +1,17 @@
 """The frozen records inside a certificate: its parts, what they pay, and other candidates."""
 
 from dataclasses import dataclass, field
+from typing import Annotated
 
-__all__ = ["Candidate", "Drift", "PartRecord", "Payment"]
+from certivote.codec import LARGEST, Count, Names, Share, Within
+from certivote.theory.families import FAMILIES
+
+__all__ = ["Bound", "Candidate", "Delta", "Drift", "PartRecord", "Payment", "RenyiOrder"]
+
+Delta = Annotated[float, Within(0.0, 1.0, closed="neither")]
+RenyiOrder = Annotated[float, Within(1.0, float("inf"), closed="neither")]
+Bound = Annotated[float, Within(0.0, 4.0)]
+"""The second-order bound is four times a probability."""
 
 
 @dataclass(frozen=True)
@@ -35,11 +44,11 @@ class Drift:
         unevenly.
     """
 
-    early_rows: int
-    early_errors: int
-    late_rows: int
-    late_errors: int
-    p_value: float
+    early_rows: Count
+    early_errors: Count
+    late_rows: Count
+    late_errors: Count
+    p_value: Share
 
 
 @dataclass(frozen=True)
@@ -63,11 +72,11 @@ class Candidate:
     """
 
     name: str
-    errors: int
-    losses: tuple[float, ...] = field(repr=False)
-    bound: float
+    errors: Count
+    losses: tuple[Share, ...] = field(repr=False)
+    bound: Bound
     chosen: bool
-    weight: float
+    weight: Share
 
 
 @dataclass(frozen=True)
@@ -145,39 +154,39 @@ class PartRecord:
         One, if the rows have an order in time and the vote has fixed answers.
     """
 
-    n: int
-    entities: int
-    errors: int | None
-    losses: tuple[float, ...] = field(repr=False)
-    risks: tuple[float, ...]
-    delta: float
-    risk_draws: int
-    risk_delta: float
+    n: Count
+    entities: Count
+    errors: Count | None
+    losses: tuple[Share, ...] = field(repr=False)
+    risks: tuple[Share, ...]
+    delta: Delta
+    risk_draws: Count
+    risk_delta: Share
     penalty: float
     confidence: float
     payments: tuple[Payment, ...]
-    bound: float
-    family: str
-    n_voters: int
+    bound: Bound
+    family: Annotated[str, Names(FAMILIES)]
+    n_voters: Annotated[int, Within(1, LARGEST)]
     alpha: tuple[float, ...] = field(repr=False)
     beta: tuple[float, ...] = field(repr=False)
-    prior_weight: float
-    renyi_order: float | None
+    prior_weight: Annotated[float, Within(0.0, 1.0, closed="right")]
+    renyi_order: RenyiOrder | None
     log_weights: tuple[float, ...] = field(repr=False)
-    draw: int
+    draw: Count
     certification_digest: str
     training_digest: str
     votes_digest: str
-    training_rows: int
-    duplicates: int | None
-    duplicates_of_training_rows: int | None
-    holdout_errors: int
-    holdout_bound: float
+    training_rows: Count
+    duplicates: Count | None
+    duplicates_of_training_rows: Count | None
+    holdout_errors: Count
+    holdout_bound: Share
     majority_class: str
-    majority_errors: int
-    majority_bound: float
-    holdout_losses: tuple[float, ...] = field(repr=False)
-    majority_losses: tuple[float, ...] = field(repr=False)
+    majority_errors: Count
+    majority_bound: Share
+    holdout_losses: tuple[Share, ...] = field(repr=False)
+    majority_losses: tuple[Share, ...] = field(repr=False)
     drift: tuple[Drift, ...]
 
     @property

@@ -1,11 +1,11 @@
 """The frozen records of what else is said of a vote: promises, and the statements that they are made of."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from certivote.certificate._provenance import check_recorded
+from certivote.certificate._parts import Bound, Delta
+from certivote.codec import Count, Share
 
-__all__ = ["Fixed", "PromiseRecord", "Statement", "check_promises"]
+__all__ = ["Fixed", "PromiseRecord", "Statement"]
 
 
 @dataclass(frozen=True)
@@ -38,16 +38,16 @@ class Statement:
     kind: str
     label: str
     threshold: float | None
-    n: int
-    entities: int
-    errors: int | None
-    losses: tuple[float, ...] = field(repr=False)
-    risks: tuple[float, ...]
-    delta: float
-    risk_draws: int
-    risk_delta: float
+    n: Count
+    entities: Count
+    errors: Count | None
+    losses: tuple[Share, ...] = field(repr=False)
+    risks: tuple[Share, ...]
+    delta: Delta
+    risk_draws: Count
+    risk_delta: Share
     confidence: float
-    bound: float
+    bound: Bound
 
     @property
     def size(self) -> int:
@@ -102,12 +102,12 @@ class PromiseRecord:
 
     name: str
     parameters: tuple[tuple[str, str], ...]
-    delta: float
+    delta: Delta
     fixed: tuple[Fixed, ...]
-    guide_rows: int
-    set_aside: int
+    guide_rows: Count
+    set_aside: Count
     statements: tuple[Statement, ...]
-    chosen: int | None
+    chosen: Count | None
     thresholds: tuple[float, ...]
     value: float | None
 
@@ -115,14 +115,3 @@ class PromiseRecord:
         from certivote.present import promise_text
 
         return promise_text(self)
-
-
-def check_promises(promises: Sequence[PromiseRecord]) -> None:
-    """Refuse records that nobody can read: parameters that are no JSON, or a promise that is there twice."""
-    seen = set()
-    for i, promise in enumerate(promises):
-        for name, value in promise.parameters:
-            check_recorded(f"promises[{i}].parameters", name, value)
-        if (promise.name, promise.parameters) in seen:
-            raise ValueError(f"Not a certificate: promises[{i}] is there twice.")
-        seen.add((promise.name, promise.parameters))

@@ -8,15 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from certivote.certificate._values import unwritable_text
+from certivote.codec import Count
 
-__all__ = ["Provenance", "check_recorded", "recorded_parameters"]
+__all__ = ["Provenance", "recorded_parameters"]
 
 _LONGEST = 2000
 """Characters of the longest description of voters."""
-_DEEPEST = 20
-"""Lists in lists that a recorded parameter may have."""
-_LARGEST = 1e308
 
 
 @dataclass(frozen=True)
@@ -62,7 +59,7 @@ class Provenance:
 
     # "Equal" means that one is the repetition of the other, and a repetition takes place later.
     created: str = field(default="", compare=False)
-    entropy: tuple[int, ...] = ()
+    entropy: tuple[Count, ...] = ()
     fresh: bool = False
     data_digest: str = ""
     versions: tuple[tuple[str, str], ...] = ()
@@ -70,9 +67,9 @@ class Provenance:
     source_digest: str = ""
     target: str = ""
     columns: tuple[str, ...] = field(default=(), repr=False)
-    n_columns: int = 0
-    n_rows: int = 0
-    class_counts: tuple[int, ...] = ()
+    n_columns: Count = 0
+    n_rows: Count = 0
+    class_counts: tuple[Count, ...] = ()
     parameters: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     follows: str = ""
     since: tuple[str, ...] = ()
@@ -104,32 +101,6 @@ def recorded_parameters(parameters: Mapping[str, Any]) -> tuple[tuple[str, str],
         for name, value in parameters.items()
         if name not in ("random_state", "verbose")
     )
-
-
-def check_recorded(where: str, name: str, text: str) -> None:
-    """Refuse a recorded parameter, which may come from anywhere, that :func:`recorded_parameters` would not have made.
-
-    So whoever reads it later meets no number beyond the floats, no text that cannot be written, and no depth that he
-    could not descend to.
-    """
-    try:
-        problem = _problem(json.loads(text), _DEEPEST)
-    except (RecursionError, ValueError):
-        problem = "is not JSON"
-    if problem:
-        raise ValueError(f"Not a certificate: {where}: {name!r:.80} {problem}.")
-
-
-def _problem(value: Any, depth: int) -> str:
-    if isinstance(value, list | dict):
-        inside = value if isinstance(value, list) else [*value, *value.values()]
-        found = (_problem(each, depth - 1) for each in inside) if depth else iter(["is nested too deeply"])
-        return next(filter(None, found), "")
-    if isinstance(value, str):
-        return "" if unwritable_text(value) is None else "holds a text that cannot be written"
-    # Also true of what is not a number at all, NaN.
-    too_large = type(value) in (int, float) and not abs(value) <= _LARGEST
-    return "holds a number that no float can be" if too_large else ""
 
 
 def _plain(value: Any) -> Any:

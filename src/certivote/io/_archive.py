@@ -1,18 +1,18 @@
 """The archive that a model file is: named JSON texts, arrays of declared sizes, and what users brought."""
 
 import io
-import json
+import math
 import stat
 import zipfile
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from numpy.typing import NDArray
 
-from certivote.io._packed_arrays import ARRAY_TYPES, entries_of, pack_array, unpack_array
-
-__all__ = ["FORMAT_VERSION", "Archive", "ModelFileError", "check_sizes", "read_archive", "text_of", "write_archive"]
+from certivote.codec import FileError, parse, read, shown, write
+from certivote.io._packed_arrays import ARRAY_TYPES, Declared, pack_array, unpack_array
 
 _HEADER, _CERTIFICATE, _MODEL, _BROUGHT = "certivote.json", "certificate.json", "model.json", "brought.skops"
 FORMAT, FORMAT_VERSION = "certivote model", 1
@@ -24,15 +24,10 @@ _LARGEST_TEXT = 1 << 28
 _PER_VALUE = 100
 """Bytes of memory that a value in JSON takes, be it as short as ``{}``."""
 _CHUNK = 1 << 20
-_LONGEST = 10_000
-"""Characters of a message, which may repeat what a file says."""
 
 
-class ModelFileError(ValueError):
-    """A file is not a model, is damaged, or holds what may not be loaded. What its message repeats is made plain."""
-
-    def __init__(self, message: str):
-        super().__init__("".join(c if c.isprintable() else ascii(c)[1:-1] for c in message[:_LONGEST]))
+class ModelFileError(FileError):
+    """A file is not a model, is damaged, or holds what may not be loaded."""
 
 
 class Archive:
@@ -40,10 +35,12 @@ class Archive:
 
     Attributes
     ----------
-    header, model : dict
-        Versions; and the model as plain data.
+    versions : dict
+        The versions that it was written with.
     certificate : str
         Its JSON.
+    model : any JSON value
+        The model as plain data.
     arrays : list of arrays
     brought : bytes
         What users brought, as skops writes it; empty if nothing.
@@ -53,22 +50,31 @@ class Archive:
 
     def __init__(
         self,
-        header: dict[str, Any],
+        versions: dict[str, str],
         certificate: str,
-        model: dict[str, Any],
+        model: Any,
         arrays: Sequence[NDArray[Any]],
         brought: bytes = b"",
         most: int = _LARGEST,
     ):
-        self.header, self.certificate, self.model = header, certificate, model
+        self.versions, self.certificate, self.model = versions, certificate, model
         self.arrays, self.brought, self.most = arrays, brought, most
+
+
+@dataclass(frozen=True)
+class _Header:
+    """What comes first: which format it is, and which arrays there are."""
+
+    format: str
+    format_version: int
+    versions: dict[str, str]
+    arrays: tuple[Declared, ...]
 
 
 def write_archive(archive: Archive) -> bytes:
     """The bytes of a model file."""
     arrays = [pack_array(array) for array in archive.arrays]
-    header = {"format": FORMAT, "format_version": FORMAT_VERSION, **archive.header}
-    header["arrays"] = [declared for declared, _ in arrays]
+    header = _Header(FORMAT, FORMAT_VERSION, archive.versions, tuple(declared for declared, _ in arrays))
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as file:
         file.writestr(_HEADER, _as_json(header))
@@ -81,9 +87,9 @@ def write_archive(archive: Archive) -> bytes:
     return content.getvalue()
 
 
-def _as_json(record: dict[str, Any]) -> bytes:
+def _as_json(record: Any) -> bytes:
     try:
-        return json.dumps(record, allow_nan=False, ensure_ascii=False).encode()
+        return write(record).encode()
     except UnicodeEncodeError as error:
         near = error.object[max(error.start - 20, 0) : error.end + 20]
         raise ValueError(
@@ -130,21 +136,23 @@ def check_sizes(file: zipfile.ZipFile, most: int, path: Path) -> int:
 
 
 def _unpacked(file: zipfile.ZipFile, most: int, path: Path) -> Archive:
-    header = _json(text_of(file, _HEADER, most))
-    version = header.get("format_version") if header.get("format") == FORMAT else None
+    found = parse(text_of(file, _HEADER, most))
+    is_model = isinstance(found, dict) and found.get("format") == FORMAT
+    version = found.get("format_version") if is_model else None
     if type(version) is not int or version != FORMAT_VERSION:
         raise ModelFileError(
-            f"{path} has format version {version!r:.20}; this certivote reads version {FORMAT_VERSION}. Open it with "
+            f"{path} has format version {shown(version)}; this certivote reads version {FORMAT_VERSION}. Open it with "
             "the certivote that wrote it, or fit the model again."
         )
-    arrays = _arrays(file, _listed(header.get("arrays")), most)
+    header = read(_Header, found)
+    arrays = _arrays(file, header.arrays, most)
     names = {entry.filename for entry in file.infolist()}
     wanted = {_HEADER, _CERTIFICATE, _MODEL, *(f"arrays/{number}" for number in range(len(arrays)))}
     if names - wanted - {_BROUGHT}:
         raise ValueError("it holds entries that models do not have")
     certificate = text_of(file, _CERTIFICATE, most)
     brought = bytes(_read(file, _BROUGHT, _LARGEST)) if _BROUGHT in names else b""
-    return Archive(header, certificate, _json(text_of(file, _MODEL, most)), arrays, brought, most)
+    return Archive(header.versions, certificate, parse(text_of(file, _MODEL, most)), arrays, brought, most)
 
 
 def text_of(file: zipfile.ZipFile, name: str, most: int) -> str:
@@ -171,36 +179,9 @@ def _read(file: zipfile.ZipFile, name: str, most: int) -> bytearray:
     return content
 
 
-def _json(text: str) -> dict[str, Any]:
-    try:
-        found = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_no_doubles)
-    except RecursionError:
-        raise ValueError("its JSON is nested too deeply") from None
-    if not isinstance(found, dict):
-        raise ValueError("its JSON is no object")
-    return found
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number of a model")
-
-
-def _no_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("a name occurs twice in its JSON")
-    return found
-
-
-def _listed(declared: Any) -> list[Any]:
-    if not isinstance(declared, list):
-        raise ValueError("its arrays are not declared")
-    return declared
-
-
-def _arrays(file: zipfile.ZipFile, declared: list[Any], most: int) -> list[NDArray[Any]]:
+def _arrays(file: zipfile.ZipFile, declared: Sequence[Declared], most: int) -> list[NDArray[Any]]:
     """The arrays, if as they are declared they take no more memory than this."""
-    total = sum(entries_of(each) * ARRAY_TYPES[each[0]].itemsize for each in declared)
+    total = sum(math.prod(shape) * ARRAY_TYPES[kind].itemsize for kind, shape, _, _ in declared)
     if total > most:
         raise ValueError(f"its arrays take {total:,} bytes, more than the {most:,} that its size warrants")
     return [unpack_array(each, _read(file, f"arrays/{number}", most)) for number, each in enumerate(declared)]

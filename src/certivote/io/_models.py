@@ -2,45 +2,46 @@
 
 import os
 import platform
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from certivote._version import __version__
 from certivote.certificate import Certificate, Witnesses
+from certivote.codec import Within
 from certivote.io._archive import Archive, ModelFileError, read_archive, write_archive
 from certivote.io._atomic import write_atomically
 from certivote.io._brought import pack, unpack
-from certivote.io._plain import InPlace, PlainReader, PlainWriter, labels_from
+from certivote.io._plain import InPlace, Labels, Parameter, PlainReader, PlainWriter, Texts
 from certivote.io._probe import check_probe, probe_from, probe_of
-from certivote.io._reference import reference_from, reference_of
+from certivote.io._reference import StoredReference, reference_of
 from certivote.maths.streams import stream_key
 from certivote.pipeline import ROWS_BY_NUMBER, NumberedRows, PartRows, Reference
 from certivote.theory.families import FAMILIES
 from certivote.theory.predictors import PREDICTORS
 from certivote.voters import KINDS, ColumnEncoder, FittedVoters, VoterSet
 
-__all__ = ["ModelFileError", "StoredModel", "read_model", "stored_values", "write_model"]
-
 _installed = cache(metadata.version)
-_MOST_ROWS = 1 << 32
+_MOST_ROWS = (1 << 32) - 1
 """Rows that a rule may be about."""
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "pandas", "skops")
 
 
+_Probe = Annotated[Any, "probe rows"]
+
+
 @dataclass(frozen=True)
-class StoredModel:
-    """All that a model file holds.
+class StoredValues:
+    """What a file holds of a model besides its certificate.
 
     Attributes
     ----------
-    certificate : Certificate
     parameters : dict
         Those of the estimator.
     voter_set : VoterSet
@@ -64,21 +65,34 @@ class StoredModel:
         What rows that the model was made from are recognised by.
     """
 
-    certificate: Certificate
-    parameters: dict[str, Any]
+    parameters: dict[str, Parameter]
     voter_set: VoterSet
     voters: FittedVoters
-    classes: NDArray[Any]
+    classes: Labels
     weights: NDArray[np.float64]
     hyper_posterior: NDArray[np.float64] | None
     kept: NDArray[np.intp]
     parts: tuple[PartRows | NumberedRows, ...]
-    n_features: int
-    feature_names: NDArray[Any] | None
-    prediction_seed: int
-    probe: Any
+    n_features: Annotated[int, Within(1, (1 << 31) - 1)]
+    feature_names: Texts | None
+    prediction_seed: Annotated[int, Within(0, (1 << 63) - 1)]
+    probe: _Probe
     reference: Reference
     witnesses: Witnesses | None
+
+
+@dataclass(frozen=True)
+class StoredModel(StoredValues):
+    """All that a model file holds: also the certificate."""
+
+    certificate: Certificate
+
+
+@dataclass(frozen=True)
+class _StoredModel(StoredValues):
+    """What the file holds as plain data: also the digest of the votes on the probe rows."""
+
+    probe_votes: str
 
 
 def write_model(path: str | os.PathLike[str], model: StoredModel) -> None:
@@ -86,8 +100,7 @@ def write_model(path: str | os.PathLike[str], model: StoredModel) -> None:
     writer = PlainWriter()
     plain = _plain(model, writer)
     brought = pack(writer.brought) if writer.brought else b""
-    header = {"versions": _versions()}
-    content = write_archive(Archive(header, model.certificate.to_json(), plain, writer.arrays, brought))
+    content = write_archive(Archive(_versions(), model.certificate.to_json(), plain, writer.arrays, brought))
     archive = read_archive(Path(path), content)
     _understood(archive, writer.brought, Path(path))
     write_atomically(path, content)
@@ -132,17 +145,18 @@ def read_model(path: str | os.PathLike[str], trusted: Sequence[str] = ()) -> Sto
     archive = read_archive(path)
     brought = []
     if archive.brought:
-        brought = unpack(archive.brought, trusted, path, archive.most, _other_versions(archive.header))
+        brought = unpack(archive.brought, trusted, path, archive.most, _other_versions(archive.versions))
     return _understood(archive, brought, path)
 
 
 def _understood(archive: Archive, brought: Sequence[Any], path: Path) -> StoredModel:
     try:
         certificate = Certificate.from_json(archive.certificate)
-        reader = PlainReader(archive.arrays, brought, archive.most)
-        model = _model(archive.model, reader, certificate)
+        stored = dict(vars(_ModelReader(archive, brought, certificate).record(_StoredModel, archive.model)))
+        recorded = stored.pop("probe_votes")
+        model = StoredModel(**stored, certificate=certificate)
         _check(model)
-        _check_votes(model, archive)
+        _check_votes(model, archive, recorded)
     except ModelFileError as error:
         raise ModelFileError(f"{path}: {error}") from error
     except MemoryError as error:
@@ -152,27 +166,39 @@ def _understood(archive: Archive, brought: Sequence[Any], path: Path) -> StoredM
     return model
 
 
-def _model(plain: dict[str, Any], reader: PlainReader, certificate: Certificate) -> StoredModel:
-    if plain.keys() != {field.name for field in fields(StoredModel)} - {"certificate"} | {"probe_votes"}:
-        raise ValueError("it holds other values than a model has")
-    names, probe = plain["feature_names"], reader.parameter(plain["probe"])
-    return StoredModel(
-        certificate=certificate,
-        parameters={name: reader.parameter(value) for name, value in plain["parameters"].items()},
-        voter_set=reader.fitted(plain["voter_set"], VoterSet),
-        voters=reader.fitted(plain["voters"]),
-        classes=labels_from(plain["classes"]),
-        weights=reader.array(plain["weights"]),
-        hyper_posterior=None if plain["hyper_posterior"] is None else reader.array(plain["hyper_posterior"]),
-        kept=reader.array(plain["kept"]),
-        parts=tuple(_part(part, reader, certificate) for part in plain["parts"]),
-        n_features=plain["n_features"],
-        feature_names=None if names is None else labels_from(["object", names]),
-        prediction_seed=plain["prediction_seed"],
-        probe=None if probe is None else probe_from(probe),
-        reference=reference_from(plain["reference"], reader),
-        witnesses=_witnesses(plain["witnesses"], reader),
-    )
+@dataclass(frozen=True)
+class _Rule:
+    """What gives the numbers of very many rows, for which the file has no room."""
+
+    n_rows: Annotated[int, Within(2, _MOST_ROWS)]
+    share: Annotated[float, Within(0.0, 1.0, closed="neither")]
+
+    def rows(self, certificate: Certificate) -> NumberedRows:
+        """The rows of the only part."""
+        (part,), made = certificate.parts, certificate.provenance
+        if certificate.division == "shuffled" or self.n_rows != part.n + part.training_rows:
+            raise ValueError("the rule for the numbers of its rows gives none")
+        key = stream_key(ROWS_BY_NUMBER, seed=made.entropy, digest=made.data_digest) >> 128
+        return NumberedRows(key, self.n_rows, self.share)
+
+
+class _ModelReader(PlainReader):
+    """Knows besides what the values of a model look like in the file of this certificate."""
+
+    def __init__(self, archive: Archive, brought: Sequence[Any], certificate: Certificate):
+        super().__init__(archive.arrays, brought, archive.most)
+        self._certificate = certificate
+
+    def reader(self, wanted: Any) -> Callable[[Any], Any]:
+        """Besides what plain data are: rows by a rule, probe rows, and what new rows are compared with."""
+        if wanted is NumberedRows:
+            return lambda node: self.record(_Rule, node).rows(self._certificate)
+        if wanted is Reference:
+            return lambda node: self.record(StoredReference, node).reference()
+        if wanted == _Probe:
+            known = super().reader(Parameter)
+            return lambda node: None if node is None else probe_from(known(node))
+        return super().reader(wanted)
 
 
 def _stored_witnesses(witnesses: Witnesses, writer: PlainWriter) -> dict[str, Any]:
@@ -183,39 +209,16 @@ def _stored_witnesses(witnesses: Witnesses, writer: PlainWriter) -> dict[str, An
     }
 
 
-def _witnesses(stored: Any, reader: PlainReader) -> Witnesses | None:
-    if stored is None:
-        return None
-    if not isinstance(stored, dict) or set(stored) != {"key", "train", "certify"}:
-        raise ValueError("the witnesses of its rows are incomplete")
-    return Witnesses(stored["key"], reader.array(stored["train"]), reader.array(stored["certify"]))
-
-
 def _stored_part(part: PartRows | NumberedRows, writer: PlainWriter) -> Any:
     """Row numbers, or the rule alone: of very many rows, their numbers would take more room than the model."""
     if isinstance(part, NumberedRows):
         return {"n_rows": part.n_rows, "share": part.share}
-    return [writer.value(rows.astype(np.int64)) for rows in (part.train, part.certify)]
-
-
-def _part(stored: Any, reader: PlainReader, certificate: Certificate) -> PartRows | NumberedRows:
-    if not isinstance(stored, dict):
-        train, certify = stored
-        return PartRows(reader.array(train), reader.array(certify))
-    n_rows, share, (part,) = stored["n_rows"], stored["share"], certificate.parts
-    right = type(n_rows) is int and 2 <= n_rows < _MOST_ROWS and type(share) is float and 0.0 < share < 1.0
-    if not right or certificate.division == "shuffled" or n_rows != part.n + part.training_rows:
-        raise ValueError("the rule for the numbers of its rows gives none")
-    made = certificate.provenance
-    key = stream_key(ROWS_BY_NUMBER, seed=made.entropy, digest=made.data_digest) >> 128
-    return NumberedRows(key, n_rows, share)
+    return {name: writer.value(getattr(part, name).astype(np.int64)) for name in ("train", "certify")}
 
 
 def _check(model: StoredModel) -> None:
     """Refuse a model whose pieces do not fit together, before any of them is used."""
     part, classes = model.certificate.deployed_part, model.classes
-    if type(model.n_features) is not int or not 1 <= model.n_features < 1 << 31:
-        raise ValueError("its number of columns is none")
     if model.feature_names is not None and len(model.feature_names) != model.n_features:
         raise ValueError("it has other names than columns")
     if len(classes) < 2 or not np.array_equal(np.unique(classes), classes):
@@ -224,11 +227,11 @@ def _check(model: StoredModel) -> None:
         raise ValueError("its classes are not those of its certificate")
     _check_voters(model)
     weights, kept = model.weights, model.kept
-    if weights.dtype != np.float64 or weights.shape != (model.voters.n_voters,):
+    if weights.shape != (model.voters.n_voters,):
         raise ValueError(f"it has {model.voters.n_voters:,} voters and other weights")
     if not np.all((weights >= 0.0) & (weights <= 1.0)):
         raise ValueError("its weights are no weights")
-    if kept.dtype != np.int64 or kept.shape != weights.shape or np.any(np.diff(kept) < 1):
+    if kept.shape != weights.shape or np.any(np.diff(kept) < 1):
         raise ValueError("the numbers of its voters are not in order")
     if kept[0] < 0 or kept[-1] >= part.n_voters:
         raise ValueError(f"the certificate is about {part.n_voters:,} voters, the model has others")
@@ -242,12 +245,10 @@ def _check(model: StoredModel) -> None:
         raise ValueError("its distribution over weights is not the certified one")
     numbers = (rows for part in model.parts if isinstance(part, PartRows) for rows in (part.train, part.certify))
     for rows in numbers:
-        if rows.dtype != np.int64 or rows.ndim != 1 or np.any(rows < 0):
+        if rows.ndim != 1 or np.any(rows < 0):
             raise ValueError("the numbers of its rows are no row numbers")
     if len(model.parts) != len(model.certificate.parts):
         raise ValueError("it has other parts than its certificate")
-    if type(model.prediction_seed) is not int or not 0 <= model.prediction_seed < 1 << 63:
-        raise ValueError("its seed is none")
     model.reference.check(model.n_features)
     if model.witnesses is not None:
         model.witnesses.check()
@@ -265,9 +266,9 @@ def _check_voters(model: StoredModel) -> None:
     model.voters.check(model.n_features, len(model.classes))
 
 
-def _check_votes(model: StoredModel, archive: Archive) -> None:
+def _check_votes(model: StoredModel, archive: Archive, recorded: str) -> None:
     """Refuse a model whose voters do not vote here as they did where it was written."""
-    others = _other_versions(archive.header)
+    others = _other_versions(archive.versions)
     if model.probe is None:
         if archive.brought and others:
             raise ModelFileError(
@@ -277,7 +278,7 @@ def _check_votes(model: StoredModel, archive: Archive) -> None:
         return
     check_probe(model.probe, model.n_features, archive.most)
     try:
-        recorded, votes = archive.model["probe_votes"], model.voters.votes(model.probe).digest()
+        votes = model.voters.votes(model.probe).digest()
     except Exception as error:
         if not archive.brought or not others:
             raise
@@ -296,13 +297,11 @@ def _check_votes(model: StoredModel, archive: Archive) -> None:
         )
 
 
-def _other_versions(header: dict[str, Any]) -> list[str]:
+def _other_versions(versions: dict[str, str]) -> list[str]:
     """The versions that a file was written with, where they are not those here."""
-    written, here = header.get("versions"), _versions()
-    if not isinstance(written, dict) or not all(isinstance(text, str) for pair in written.items() for text in pair):
-        raise ModelFileError("the file does not say which versions it was written with.")
+    here = _versions()
     return [
-        f"{name:.20} {text:.20} (here {here.get(name)})" for name, text in written.items() if here.get(name) != text
+        f"{name:.20} {text:.20} (here {here.get(name)})" for name, text in versions.items() if here.get(name) != text
     ]
 
 

@@ -5,12 +5,13 @@ precision where that is exact; and where few different values occur, these once 
 several bytes come all first bytes, then all second ones, and so on: neighbouring numbers are often alike in some.
 """
 
-from typing import Any
+import math
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ARRAY_TYPES", "entries_of", "pack_array", "unpack_array"]
+from certivote.codec import Longest, Names, Within
 
 ARRAY_TYPES = {
     kind: np.dtype(kind) for kind in ("<f8", "<f4", "<i8", "<i4", "<i2", "|i1", "<u8", "<u4", "<u2", "|u1", "|b1")
@@ -22,44 +23,38 @@ _LONGEST = 1 << 34
 """Entries of an array along one direction."""
 _MOST_VALUES = 1 << 12
 """Different values that are worth a list of their own."""
+_Kind = Annotated[str, Names(ARRAY_TYPES)]
+Declared = tuple[
+    _Kind,
+    Annotated[tuple[Annotated[int, Within(0, _LONGEST)], ...], Longest(8)],
+    Annotated[str, Names((*ARRAY_TYPES, _BITS))],
+    Annotated[int, Within(0, _MOST_VALUES)],
+]
+"""What a file declares of an array: its type, its shape, the type in which its entries are kept, and how many different
+values come first, if these entries are numbers of theirs; else 0."""
 _SAMPLE = 1 << 13
 """Entries that tell whether there are so few."""
 
 
-def pack_array(array: NDArray[Any]) -> tuple[list[Any], bytes]:
-    """What is declared of an array of one of the types above, and its bytes.
-
-    Declared are its type, its shape, the type in which its entries are kept, and how many different values come first,
-    if these entries are numbers of theirs; else 0.
-    """
-    kind, shape, flat = array.dtype.str, list(array.shape), array.ravel()
+def pack_array(array: NDArray[Any]) -> tuple[Declared, bytes]:
+    """What is declared of an array of one of the types above, and its bytes."""
+    kind, shape, flat = array.dtype.str, array.shape, array.ravel()
     if array.dtype.kind == "b":
-        return [kind, shape, _BITS, 0], np.packbits(flat).tobytes()
+        return (kind, shape, _BITS, 0), np.packbits(flat).tobytes()
     values = _few_values(flat)
     if values is not None:
         numbers = np.searchsorted(values, flat)
         short = np.dtype("|u1" if len(values) <= 1 << 8 else "<u2")
-        return [kind, shape, short.str, len(values)], values.tobytes() + _planes(numbers.astype(short))
+        return (kind, shape, short.str, len(values)), values.tobytes() + _planes(numbers.astype(short))
     short = _shortest(flat)
-    return [kind, shape, short.str, 0], _planes(flat.astype(short))
+    return (kind, shape, short.str, 0), _planes(flat.astype(short))
 
 
-def entries_of(declared: Any) -> int:
-    """How many entries an array has by what is declared of it, which may be anything."""
-    shape = declared[1]
-    if not isinstance(shape, list) or len(shape) > 8 or not all(type(n) is int and 0 <= n < _LONGEST for n in shape):
-        raise ValueError("an array has no shape")
-    count = 1
-    for length in shape:
-        count *= length
-    return count
-
-
-def unpack_array(declared: Any, content: bytes | bytearray) -> NDArray[Any]:
+def unpack_array(declared: Declared, content: bytes | bytearray) -> NDArray[Any]:
     """The array of :func:`pack_array`, in this machine's order of bytes; a ValueError if these are not its bytes."""
     kind, shape, kept, n_values = declared
-    dtype, count = ARRAY_TYPES[kind], entries_of(declared)
-    if type(n_values) is not int or not 0 <= n_values <= _MOST_VALUES or (dtype.kind == "b") != (kept == _BITS):
+    dtype, count = ARRAY_TYPES[kind], math.prod(shape)
+    if (dtype.kind == "b") != (kept == _BITS):
         raise ValueError("an array is kept in another way than arrays are")
     flat: NDArray[Any]
     if kept == _BITS:

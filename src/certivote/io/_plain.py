@@ -8,31 +8,31 @@ of any library, is kept apart, in a list of *brought* objects that plain data re
 
 import dataclasses
 import math
-import reprlib
 import types
-from collections.abc import Sequence
-from functools import cache
-from typing import Any, NoReturn, Union, get_args, get_origin, get_type_hints
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Annotated, Any, NoReturn, Union, get_args, get_origin
 
 import numpy as np
 from numpy.typing import NDArray
 
+from certivote.codec import CodecError, Reader, any_value, shown
 from certivote.io._packed_arrays import ARRAY_TYPES
 from certivote.promises import PROMISES, Promise
 from certivote.voters import KINDS, RECIPES, ColumnEncoder, FittedVoters, VoterSet
 
-__all__ = ["InPlace", "PlainReader", "PlainWriter", "labels_from", "labels_of"]
-
 _RECIPES = {kind.__name__: kind for kind in RECIPES}
 _LABELS = "biufU"
 """Kinds of arrays that labels may be, besides texts as objects."""
-_hints = cache(get_type_hints)
 _DEEPEST = 40
 """How deep plain data may be nested."""
+Parameter = Annotated[Any, "a parameter of an estimator"]
+Labels = Annotated[NDArray[Any], "labels"]
+Texts = Annotated[NDArray[Any], "names"]
+_TEXTS = Reader().reader(tuple[str, ...])
 _SPARE_TEXT = 1 << 20
 """Characters that an array of labels may have room for, and 16 times as many as there are beyond."""
-_SHORT = reprlib.Repr()
-"""Shows the beginning of what may be long."""
 
 
 class PlainWriter:
@@ -84,8 +84,11 @@ class PlainWriter:
 
     def _fields(self, value: Any) -> dict[str, Any]:
         stored = [field.name for field in dataclasses.fields(value) if field.metadata.get("stored", True)]
-        kept = {name: getattr(value, name) for name in stored}
-        return {"kind": type(value).__name__, "fields": self._named(kept)}
+        return {"kind": type(value).__name__, "fields": {name: self._field(getattr(value, name)) for name in stored}}
+
+    def _field(self, value: Any) -> Any:
+        """Its annotation says that a tuple is one."""
+        return [self._field(each) for each in value] if isinstance(value, tuple) else self.value(value)
 
     def _columns(self, encoder: ColumnEncoder) -> dict[str, Any]:
         names = getattr(encoder, "feature_names_in_", None)
@@ -119,8 +122,8 @@ class InPlace(PlainWriter):
         return value
 
 
-class PlainReader:
-    """Turns plain data back. Every value must be of the type that its place asks for; a ValueError says where not.
+class PlainReader(Reader):
+    """Turns plain data back. Every value must be of the type that its place asks for; a CodecError says where not.
 
     Nothing is fitted, and of what the file names only classes in the closed lists above are made. ``most`` is how many
     bytes trees may take when they vote, which is far more than in a file.
@@ -132,156 +135,176 @@ class PlainReader:
         brought: Sequence[Any],
         most: float = math.inf,
     ):
+        super().__init__()
         self._arrays, self._brought, self._most, self._taken = dict(enumerate(arrays)), brought, most, 0
+        self._depth = 0
 
-    def parameter(self, node: Any, depth: int = 0) -> Any:
+    def reader(self, wanted: Any) -> Callable[[Any], Any]:
+        """Besides what JSON has: arrays, fitted voters, families, and parameters of estimators."""
+        wanted = _written_out(wanted)
+        if wanted == Labels:
+            return labels_from
+        if wanted == Texts:
+            return lambda node: _objects(_TEXTS(node))
+        if wanted == Parameter:
+            return self._parameter
+        if wanted is Any:
+            return self._transformer
+        if get_origin(wanted) is np.ndarray:
+            return partial(self._array, wanted)
+        if wanted is FittedVoters:
+            return self._any_voters
+        if isinstance(wanted, type) and issubclass(wanted, VoterSet):
+            return partial(self._family, wanted)
+        kinds = get_args(wanted) if get_origin(wanted) in (Union, types.UnionType) else (wanted,)
+        if all(_is_of_voters(kind) for kind in kinds):
+            return partial(self._one_kind, kinds)
+        return super().reader(wanted)
+
+    def record(self, kind: Any, value: Any) -> Any:
+        """A dataclass, which may hold others, but neither without end nor more than the file warrants."""
+        with self._deeper():
+            made = super().record(kind, value)
+        self._taken += getattr(made, "memory", 0)
+        if self._taken > self._most:
+            raise CodecError(f"has trees that would take more than the {self._most:,} bytes that its size warrants")
+        return made
+
+    @contextmanager
+    def _deeper(self) -> Iterator[None]:
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise CodecError("is nested too deeply")
+        try:
+            yield
+        finally:
+            self._depth -= 1
+
+    def _one_kind(self, kinds: Sequence[Any], node: Any) -> Any:
+        names = {kind.__name__: kind for kind in kinds}
+        kind = names.get(node["kind"]) if _has(node, "kind", "fields") and isinstance(node["kind"], str) else None
+        return _refuse(node, " or ".join(names)) if kind is None else self.record(kind, node["fields"])
+
+    def _any_voters(self, node: Any) -> Any:
+        return self._bring(node) if _has(node, "brought") else self._one_kind(tuple(KINDS.values()), node)
+
+    def _family(self, wanted: type[VoterSet], node: Any) -> Any:
+        family = self._parameter(node)
+        return family if isinstance(family, wanted) else _refuse(node, "a family of voters")
+
+    def _array(self, wanted: Any, node: Any) -> NDArray[Any]:
+        """The array that a node refers to. None is given out twice: a short text could ask for a lot of voters."""
+        (kind,) = get_args(get_args(wanted)[1])
+        if kind is Any and _has(node, "labels"):
+            return labels_from(node["labels"])
+        number = node["array"] if _has(node, "array") else None
+        if type(number) is not int or number not in self._arrays:
+            _refuse(node, "an array of its own")
+        array = self._arrays.pop(number)
+        if kind is not Any and array.dtype != np.dtype(kind):
+            raise CodecError(f"must be an array of {np.dtype(kind)}; got one of {array.dtype}")
+        return array
+
+    def _parameter(self, node: Any) -> Any:
         """A parameter of an estimator: numbers, texts, lists, arrays, recipes, promises and brought objects."""
-        if depth > _DEEPEST:
-            raise ValueError("it is nested too deeply")
         if node is None or isinstance(node, bool | int | float | str):
-            return node
+            return any_value(node)
+        with self._deeper():
+            return self._inner(node)
+
+    def _inner(self, node: Any) -> Any:
         if isinstance(node, list):
-            return [self.parameter(item, depth + 1) for item in node]
-        (name, content), *more = node.items() if isinstance(node, dict) and node else [(None, None)]
-        if name == "recipe" and len(more) == 1:
-            return self._recipe(node, depth)
-        if name == "promise" and len(more) == 1:
-            return self._promise(node, depth)
-        if more:
-            _refuse(node, "a parameter")
+            return [self._parameter(item) for item in node]
+        if _has(node, "recipe", "parameters"):
+            return self._recipe(node)
+        if _has(node, "promise", "parameters"):
+            return self._promise(node)
+        ((name, content),) = node.items() if isinstance(node, dict) and len(node) == 1 else [("", None)]
         if name == "tuple" and isinstance(content, list):
-            return tuple(self.parameter(item, depth + 1) for item in content)
+            return tuple(self._parameter(item) for item in content)
         if name == "pairs" and isinstance(content, list):
-            return self._dictionary(content, depth)
+            return self._pairs(content)
         if name == "float" and content in ("inf", "-inf", "nan"):
             return float(content)
         if name == "array":
-            return self.array(node)
+            return self._array(NDArray[Any], node)
         if name == "labels":
             return labels_from(content)
         if name == "brought":
             return self._bring(node)
         return _refuse(node, "a parameter")
 
-    def fitted(self, node: Any, wanted: Any = FittedVoters, depth: int = 0) -> Any:
-        """A value of the type that an annotation asks for."""
-        if depth > _DEEPEST:
-            raise ValueError("it is nested too deeply")
-        wanted = _written_out(wanted)
-        if wanted is FittedVoters:
-            return self._any_voters(node, depth)
-        if wanted is Any:
-            return self._transformer(node)
-        if isinstance(wanted, type) and issubclass(wanted, VoterSet):
-            family = self.parameter(node, depth)
-            return family if isinstance(family, wanted) else _refuse(node, "a family of voters")
-        if get_origin(wanted) is tuple:
-            items = node.get("tuple") if isinstance(node, dict) else None
-            if not isinstance(items, list):
-                _refuse(node, "a list")
-            return tuple(self.fitted(item, get_args(wanted)[0], depth + 1) for item in items)
-        if get_origin(wanted) is np.ndarray:
-            return self._typed_array(node, wanted)
-        if wanted in (int, bool) and type(node) is wanted:
-            return node
-        if wanted is float and isinstance(node, float | int) and not isinstance(node, bool):
-            return float(node)
-        kinds = get_args(wanted) if get_origin(wanted) in (Union, types.UnionType) else (wanted,)
-        return self._fields(node, kinds, depth)
-
-    def array(self, node: Any) -> NDArray[Any]:
-        """The array that a node refers to. None is given out twice: a short text could ask for a lot of voters."""
-        number = node.get("array") if isinstance(node, dict) else None
-        if type(number) is not int or number not in self._arrays:
-            _refuse(node, "an array of its own")
-        return self._arrays.pop(number)
-
-    def _typed_array(self, node: Any, wanted: Any) -> NDArray[Any]:
-        (kind,) = get_args(get_args(wanted)[1])
-        if kind is Any:
-            return labels_from(node["labels"]) if isinstance(node, dict) and "labels" in node else self.array(node)
-        array = self.array(node)
-        if array.dtype != np.dtype(kind):
-            raise ValueError(f"an array holds {array.dtype} where {np.dtype(kind)} belongs")
-        return array
-
-    def _fields(self, node: Any, kinds: Sequence[Any], depth: int) -> Any:
-        dataclass_kinds = filter(dataclasses.is_dataclass, kinds)
-        names: dict[str, Any] = {getattr(kind, "__name__", ""): kind for kind in dataclass_kinds}
-        known = isinstance(node, dict) and isinstance(node.get("kind"), str) and isinstance(node.get("fields"), dict)
-        if not known or node["kind"] not in names:
-            _refuse(node, " or ".join(names) or "another value")
-        kind, values = names[node["kind"]], node["fields"]
-        stored = [field.name for field in dataclasses.fields(kind) if field.metadata.get("stored", True)]
-        if set(values) != set(stored):
-            raise ValueError(f"{kind.__name__} has other fields than {', '.join(stored)}")
-        hints = _hints(kind)
-        made = kind(**{name: self.fitted(values[name], hints[name], depth + 1) for name in stored})
-        self._taken += getattr(made, "memory", 0)
-        if self._taken > self._most:
-            raise ValueError(f"its trees would take more than the {self._most:,} bytes that its size warrants")
-        return made
-
-    def _any_voters(self, node: Any, depth: int) -> Any:
-        if isinstance(node, dict) and "brought" in node:
-            return self._bring(node)
-        return self._fields(node, tuple(KINDS.values()), depth)
-
     def _transformer(self, node: Any) -> Any:
-        return self._encoder(node["columns"]) if isinstance(node, dict) and "columns" in node else self._bring(node)
+        return self._encoder(node["columns"]) if _has(node, "columns") else self._bring(node)
 
     def _encoder(self, node: Any) -> ColumnEncoder:
-        if not isinstance(node, dict) or set(node) != {
-            "parameters",
-            "names",
-            "kinds",
-            "categories",
-            "places",
-            "medians",
-        }:
-            _refuse(node, "an encoder of columns")
-        kinds, texts = node["kinds"], node["categories"]
-        lists = (kinds, texts, node["places"])
-        if not all(isinstance(entry, list) and len(entry) == len(kinds) for entry in lists) or not kinds:
-            _refuse(node, "an encoder of columns")
-        encoder: ColumnEncoder = self._recipe({"recipe": "ColumnEncoder", "parameters": node["parameters"]}, 0)
-        encoder.kinds_ = kinds
-        encoder.categories_ = [None if column is None else labels_from(["object", column]) for column in texts]
-        encoder.places_ = [None if places is None else self.array(places) for places in node["places"]]
-        encoder.medians_ = self.array(node["medians"])
-        encoder.n_features_in_ = len(kinds)
-        if node["names"] is not None:
-            encoder.feature_names_in_ = labels_from(["object", node["names"]])
+        stored: _Columns = self.record(_Columns, node)
+        encoder: ColumnEncoder = _made(ColumnEncoder, stored.parameters)
+        encoder.kinds_ = list(stored.kinds)
+        encoder.categories_ = list(stored.categories)
+        encoder.places_ = list(stored.places)
+        encoder.medians_ = stored.medians
+        encoder.n_features_in_ = len(stored.kinds)
+        if stored.names is not None:
+            encoder.feature_names_in_ = stored.names
         encoder.check()
         return encoder
 
-    def _recipe(self, node: dict[str, Any], depth: int) -> Any:
-        name, values = node["recipe"], node.get("parameters")
-        kind = _RECIPES.get(name) if isinstance(name, str) else None
-        if kind is None or not isinstance(values, dict) or set(values) - set(kind._get_param_names()):
-            _refuse(node, "a recipe of certivote")
-        return kind(**{name: self.parameter(value, depth + 1) for name, value in values.items()})
+    def _recipe(self, node: dict[str, Any]) -> Any:
+        kind = _RECIPES.get(node["recipe"]) if isinstance(node["recipe"], str) else None
+        return _refuse(node, "a recipe of certivote") if kind is None else _made(kind, self._named(node["parameters"]))
 
-    def _promise(self, node: dict[str, Any], depth: int) -> Promise:
-        name, values = node["promise"], node.get("parameters")
-        kind = PROMISES.get(name) if isinstance(name, str) else None
-        if kind is None or not isinstance(values, dict):
+    def _promise(self, node: dict[str, Any]) -> Promise:
+        kind = PROMISES.get(node["promise"]) if isinstance(node["promise"], str) else None
+        if kind is None:
             _refuse(node, "a promise of certivote")
-        return kind.from_parameters({name: self.parameter(value, depth + 1) for name, value in values.items()})
+        return kind.from_parameters(self._named(node["parameters"]))
 
-    def _dictionary(self, content: list[Any], depth: int) -> dict[Any, Any]:
+    def _named(self, values: Any) -> dict[str, Any]:
+        found: dict[str, Any] = self.reader(dict[str, Parameter])(values)
+        return found
+
+    def _pairs(self, content: list[Any]) -> dict[Any, Any]:
         if not all(isinstance(pair, list) and len(pair) == 2 for pair in content):
             _refuse(content, "pairs")
-        keys = [self.parameter(key, depth + 1) for key, _ in content]
-        if not all(key is None or isinstance(key, bool | int | float | str) for key in keys):
+        pairs = [(self._parameter(key), self._parameter(value)) for key, value in content]
+        if not all(key is None or isinstance(key, bool | int | float | str) for key, _ in pairs):
             _refuse(content, "pairs")
-        return dict(zip(keys, (self.parameter(value, depth + 1) for _, value in content), strict=True))
+        return dict(pairs)
 
     def _bring(self, node: Any) -> Any:
-        number = node.get("brought") if isinstance(node, dict) else None
+        number = node["brought"] if _has(node, "brought") else None
         if type(number) is not int or not 0 <= number < len(self._brought):
             _refuse(node, "an object that was brought")
         return self._brought[number]
+
+
+@dataclasses.dataclass(frozen=True)
+class _Columns:
+    """What an encoder of columns has learned."""
+
+    parameters: dict[str, Parameter]
+    names: Texts | None
+    kinds: tuple[str, ...]
+    categories: tuple[Texts | None, ...]
+    places: tuple[NDArray[np.float64] | None, ...]
+    medians: NDArray[np.float64]
+
+
+def _is_of_voters(kind: Any) -> bool:
+    return dataclasses.is_dataclass(kind) and kind.__module__.startswith("certivote.voters.")
+
+
+def _made(kind: Any, parameters: dict[str, Any]) -> Any:
+    """An estimator that is made of its parameters alone."""
+    if parameters.keys() - set(kind._get_param_names()):
+        _refuse(list(parameters), f"parameters of {kind.__name__}")
+    return kind(**parameters)
+
+
+def _has(node: Any, *names: str) -> bool:
+    """Whether it is an object with these names and no others."""
+    return isinstance(node, dict) and node.keys() == set(names)
 
 
 def _written_out(wanted: Any) -> Any:
@@ -291,12 +314,12 @@ def _written_out(wanted: Any) -> Any:
 
 
 def _refuse(node: Any, wanted: str) -> NoReturn:
-    raise ValueError(f"{_SHORT.repr(node):.60} stands where {wanted} belongs")
+    raise CodecError(f"must be {wanted}; got {shown(node)}")
 
 
-def _encodable(text: str) -> bool:
-    """Whether the text can be written anywhere: JSON may hold halves of characters."""
-    return text.isascii() or not any("\ud800" <= c <= "\udfff" for c in text)
+def _objects(texts: Sequence[str]) -> NDArray[Any]:
+    """As the values of a column."""
+    return np.array([*texts, None], dtype=object)[:-1]
 
 
 def labels_of(labels: NDArray[Any]) -> list[Any]:
@@ -314,10 +337,9 @@ def labels_from(content: Any) -> NDArray[Any]:
     if not isinstance(kind, str) or not isinstance(values, list):
         _refuse(content, "labels")
     if kind == "object" or kind[:1] == "U":
-        if not all(type(value) is str and _encodable(value) for value in values):
-            _refuse(content, "labels")
+        values = _TEXTS(values)
         if kind == "object":
-            return np.array([*values, None], dtype=object)[:-1]
+            return _objects(values)
         # An array of texts has room for the longest in each place.
         longest = max(map(len, values), default=0)
         if longest * len(values) > _SPARE_TEXT + 16 * sum(map(len, values)):

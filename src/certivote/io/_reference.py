@@ -1,13 +1,14 @@
 """What new rows can be compared with, in a model file."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from certivote.io._plain import PlainReader, PlainWriter, labels_from
+from certivote.codec import Count
+from certivote.io._plain import PlainWriter
 from certivote.pipeline import ColumnShares, Reference
-
-__all__ = ["reference_from", "reference_of"]
 
 
 def reference_of(reference: Reference, writer: PlainWriter) -> dict[str, Any]:
@@ -21,22 +22,25 @@ def reference_of(reference: Reference, writer: PlainWriter) -> dict[str, Any]:
     }
 
 
-def reference_from(plain: Any, reader: PlainReader) -> Reference:
-    """What :func:`reference_of` has written; its ``check`` tells whether it makes sense."""
-    if not isinstance(plain, dict) or set(plain) != {"masses", "columns", "edges", "seen"}:
-        raise ValueError("what new rows are compared with is incomplete")
-    masses, edges, seen = (reader.array(plain[name]) for name in ("masses", "edges", "seen"))
-    if edges.ndim != 1 or seen.ndim != 1 or not isinstance(plain["columns"], list):
-        raise ValueError("what new rows are compared with is no list of columns")
-    columns, edge, place = [], 0, 0
-    for name, n_edges, words in plain["columns"]:
-        labels_from(["object", [name, *words]])
-        if n_edges is not None and (type(n_edges) is not int or not 0 <= n_edges <= len(edges) - edge):
-            raise ValueError("what new rows are compared with has other ranges than edges")
-        length = 2 + (len(words) if n_edges is None else n_edges)
-        own = None if n_edges is None else edges[edge : edge + n_edges]
-        columns.append(ColumnShares(name, own, tuple(words), seen[place : place + length]))
-        edge, place = edge + (n_edges or 0), place + length
-    if edge != len(edges) or place != len(seen):
-        raise ValueError("what new rows are compared with has numbers of other columns")
-    return Reference(masses, tuple(columns))
+@dataclass(frozen=True)
+class StoredReference:
+    """What :func:`reference_of` has written: of each column the name, how many edges it has if any, and the words."""
+
+    masses: NDArray[np.uint16]
+    columns: tuple[tuple[str, Count | None, tuple[str, ...]], ...]
+    edges: NDArray[np.float64]
+    seen: NDArray[np.int64]
+
+    def reference(self) -> Reference:
+        """The same with the numbers of each column beside it; its ``check`` tells whether it makes sense."""
+        if self.edges.ndim != 1 or self.seen.ndim != 1:
+            raise ValueError("what new rows are compared with is no list of columns")
+        columns, edge, place = [], 0, 0
+        for name, n_edges, words in self.columns:
+            length = 2 + (len(words) if n_edges is None else n_edges)
+            own = None if n_edges is None else self.edges[edge : edge + n_edges]
+            columns.append(ColumnShares(name, own, words, self.seen[place : place + length]))
+            edge, place = edge + (n_edges or 0), place + length
+        if edge != len(self.edges) or place != len(self.seen):
+            raise ValueError("what new rows are compared with has numbers of other columns")
+        return Reference(self.masses, tuple(columns))

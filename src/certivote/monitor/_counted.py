@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass, fields
 
-__all__ = ["Counted", "noted"]
+from certivote.codec import Count
 
-_MOST_CALLS = 500
+__all__ = ["MOST_CALLS", "Counted", "noted"]
+
+MOST_CALLS = 500
 
 
 @dataclass(frozen=True)
@@ -25,11 +27,11 @@ class Counted:
         With entities, those that were counted.
     """
 
-    rows: int = 0
-    counted: int = 0
-    repeated: int = 0
-    later: int = 0
-    entities: int = 0
+    rows: Count = 0
+    counted: Count = 0
+    repeated: Count = 0
+    later: Count = 0
+    entities: Count = 0
 
     def __add__(self, other: "Counted") -> "Counted":
         return Counted(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(Counted)))
@@ -44,4 +46,4 @@ def noted(calls: list[tuple[int, str]], n: int, when: str) -> list[tuple[int, st
     [(5, 'Monday'), (9, 'Tuesday')]
     """
     more = [*calls, (n, when)]
-    return more if len(more) <= _MOST_CALLS else [*more[:-1:2], more[-1]]
+    return more if len(more) <= MOST_CALLS else [*more[:-1:2], more[-1]]

@@ -16,13 +16,13 @@ from certivote.maths.rank_bets import CHUNK, N_BETS, change_of_ranks, evidence_o
 from certivote.maths.streams import stream, stream_key
 from certivote.monitor._columns import Moved, moved
 from certivote.monitor._counted import Counted, noted
-from certivote.monitor._drift_state import KIND, content_of, fill
+from certivote.monitor._drift_state import KIND, DriftState
 from certivote.monitor._evidence import Alarm, Changes, Judged
 from certivote.monitor._past import Thinned
 from certivote.monitor._report import Reported
 from certivote.monitor._rows import checked_alpha, checked_seed, names, time_text
 from certivote.monitor._seen import Seen, name_digests
-from certivote.monitor._state import StateFileError, check_alpha, check_certificate, locked, read_state, write_state
+from certivote.monitor._state import check_alpha, check_certificate, damaged, locked, read_state, write_state
 from certivote.monitor._votes import model_of
 from certivote.monitor._words import drift_summary
 from certivote.pipeline import GRID, check_held, table_columns
@@ -218,7 +218,7 @@ class DriftMonitor(Judged, Reported):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write all that was counted to a state file, at once; ids as digests, and no rows."""
-        write_state(path, KIND, content_of(self))
+        write_state(path, KIND, DriftState.of(self))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], model: Any, trusted: Sequence[str] = ()) -> "DriftMonitor":
@@ -229,13 +229,10 @@ class DriftMonitor(Judged, Reported):
         ValueError
             If it is no such file, is damaged, says what cannot be, or is the state of another model.
         """
-        content, monitor = read_state(path, KIND), cls(model, trusted=trusted)
-        known = content.get("certificate")
-        check_certificate(path, known if isinstance(known, str) else "", monitor._model.certificate)
-        try:
-            fill(monitor, content)
-        except (KeyError, OverflowError, TypeError, ValueError) as error:
-            raise StateFileError(f"{os.fspath(path)} is damaged: {error!s:.200}.") from error
+        state, monitor = read_state(path, KIND, DriftState), cls(model, trusted=trusted)
+        check_certificate(path, state.certificate, monitor._model.certificate)
+        with damaged(path):
+            state.fill(monitor)
         return monitor
 
     @classmethod

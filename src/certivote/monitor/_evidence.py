@@ -4,22 +4,30 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Alarm", "Changes", "Judged"]
+from certivote.codec import LARGEST, Longest, Within, printable
+
+__all__ = ["Alarm", "Changes", "Judged", "Number", "Short", "Units"]
 
 Array = NDArray[np.float64]
+Number = Annotated[int, Within(1, LARGEST)]
+"""The number of an outcome, which is counted from 1."""
+Units = Annotated[int, Within(0, (1 << 63) - 1)]
+"""Sums of losses."""
+Short = Annotated[str, Longest(64), printable]
 
 
 @dataclass(frozen=True)
 class Alarm:
     """After which outcome it was raised, the sum of the losses in units then (0 without losses), and when."""
 
-    n: int
-    units: int
-    when: str
+    n: Number
+    units: Units
+    when: Short
 
 
 class Changes:

@@ -11,12 +11,20 @@ from numpy.typing import ArrayLike, NDArray
 from certivote.certificate import Certificate, check_aligned
 from certivote.io import check_writable
 from certivote.monitor._counted import Counted, noted
-from certivote.monitor._monitor_state import KIND, content_of, fill
+from certivote.monitor._monitor_state import KIND, MonitorState
 from certivote.monitor._report import Reported
 from certivote.monitor._rows import checked_alpha, columns_of, names, places, sureness, time_text, values_of
 from certivote.monitor._seen import Seen, name_digests
 from certivote.monitor._source import certificate_of
-from certivote.monitor._state import StateFileError, check_alpha, check_certificate, locked, read_state, write_state
+from certivote.monitor._state import (
+    StateFileError,
+    check_alpha,
+    check_certificate,
+    damaged,
+    locked,
+    read_state,
+    write_state,
+)
 from certivote.monitor._stream import Stream
 from certivote.monitor._watched import AUTOMATIC, PROMISES_WATCHED, Outcomes, Units, divided, watched_of
 from certivote.monitor._words import assumptions, plain, summary
@@ -219,7 +227,7 @@ class Monitor(Reported):
 
         Where several processes may write the same file, use :meth:`open`.
         """
-        write_state(path, KIND, content_of(self))
+        write_state(path, KIND, MonitorState.of(self))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], source: Any = None) -> "Monitor":
@@ -238,11 +246,9 @@ class Monitor(Reported):
             If it is no such file, is damaged, says what cannot be, or is the state of another certificate. Evidence is
             computed anew from the counts. A digest shows damage; it is no signature of whoever wrote the file.
         """
-        content, monitor = read_state(path, KIND), cls.__new__(cls)
-        try:
-            fill(monitor, content)
-        except (KeyError, OverflowError, TypeError, ValueError) as error:
-            raise StateFileError(f"{os.fspath(path)} is damaged: {error!s:.200}.") from error
+        state, monitor = read_state(path, KIND, MonitorState), cls.__new__(cls)
+        with damaged(path):
+            state.fill(monitor)
         if source is not None:
             certificate = certificate_of(source)
             check_certificate(path, monitor.certificate_digest, certificate)

@@ -1,128 +1,91 @@
 """State files: what a monitor has counted, as JSON that is written whole, locked against two writers, and checked."""
 
-import base64
 import hashlib
-import json
 import math
 import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Annotated, Any, Protocol, TypeVar
 
 import numpy as np
 from filelock import FileLock, Timeout
 from numpy.typing import NDArray
 
 from certivote.certificate import Certificate
+from certivote.codec import LONGEST, CodecError, Count, FileError, Longest, Within, parse, read, shown, write
 from certivote.io import write_atomically
-from certivote.monitor._counted import Counted
-
-__all__ = [
-    "LARGEST_COUNT",
-    "SCHEMA_VERSION",
-    "TOLERANCE",
-    "StateFileError",
-    "check_alpha",
-    "check_certificate",
-    "digests_from",
-    "digests_of",
-    "items",
-    "locked",
-    "number",
-    "read_state",
-    "text",
-    "told_from",
-    "total_from",
-    "whole",
-    "write_state",
-]
+from certivote.monitor._counted import MOST_CALLS, Counted
+from certivote.monitor._evidence import Changes, Short
+from certivote.monitor._seen import Seen
 
 _FORMAT, SCHEMA_VERSION = "certivote monitor", 1
-_LARGEST = 1 << 28
-"""Characters of a state file."""
 _MOST_VALUES = 1 << 23
-"""Values in its JSON, which take far more memory than text."""
-_MOST_CALLS = 500
-_LONGEST = 10_000
-"""Characters of a message, which may repeat what a file says."""
+"""Values in a state file, which take far more memory than text."""
 TOLERANCE = 1e-6
 """By how much logarithms may differ that other libraries have computed."""
-LARGEST_COUNT = 1 << 53
+T = TypeVar("T")
 
 
-class StateFileError(ValueError):
-    """A file is no state of a monitor, is damaged, or is of another certificate. What is repeated of it is plain."""
-
-    def __init__(self, message: str):
-        super().__init__("".join(c if c.isprintable() else ascii(c)[1:-1] for c in message[:_LONGEST]))
+class StateFileError(FileError):
+    """A file is no state of a monitor, is damaged, or is of another certificate."""
 
 
 # Whole files
 
 
-def write_state(path: str | os.PathLike[str], kind: str, content: dict[str, Any]) -> None:
+def write_state(path: str | os.PathLike[str], kind: str, content: Any) -> None:
     """Write a state file, all at once."""
     record = {"format": _FORMAT, "schema_version": SCHEMA_VERSION, "kind": kind, "digest": _digest(content)}
-    written = json.dumps({**record, "content": content}, allow_nan=False)
-    if len(written) > _LARGEST:
+    written = write({**record, "content": content}, ensure_ascii=True)
+    if len(written) > LONGEST:
         raise StateFileError(
-            f"The state would have {len(written):,} characters, and none with more than {_LARGEST:,} is read: too many "
+            f"The state would have {len(written):,} characters, and none with more than {LONGEST:,} is read: too many "
             "ids have been counted. Begin a new state for what comes now."
         )
     _refuse_hard_links(path)
     write_atomically(path, written.encode())
 
 
-def read_state(path: str | os.PathLike[str], kind: str) -> dict[str, Any]:
+def read_state(path: str | os.PathLike[str], kind: str, wanted: type[T]) -> T:
     """The content of a state file of this kind, which its digest shows to be undamaged (it is no signature)."""
     path = Path(path)
     if not stat.S_ISREG(path.stat().st_mode):
         raise StateFileError(f"{path} is not a regular file; a state is read from one.")
-    if path.stat().st_size > _LARGEST:
-        raise StateFileError(f"{path} has {path.stat().st_size:,} bytes; no state has more than {_LARGEST:,}.")
+    if path.stat().st_size > LONGEST:
+        raise StateFileError(f"{path} has {path.stat().st_size:,} bytes; no state has more than {LONGEST:,}.")
     try:
-        record = _parsed(path.read_bytes())
-    except (RecursionError, ValueError) as error:
+        record = parse(path.read_bytes(), most_values=_MOST_VALUES)
+    except CodecError as error:
         raise StateFileError(f"{path} is not the state of a monitor: {error!s:.200}") from error
-    if record.get("format") != _FORMAT or not isinstance(record.get("content"), dict):
+    if not isinstance(record, dict) or record.get("format") != _FORMAT or "content" not in record:
         raise StateFileError(f"{path} is not the state of a monitor.")
     if record.get("schema_version") != SCHEMA_VERSION:
         raise StateFileError(
-            f"{path} has schema version {record.get('schema_version')!r:.20}; this certivote reads {SCHEMA_VERSION}. "
+            f"{path} has schema version {shown(record.get('schema_version'))}; this certivote reads {SCHEMA_VERSION}. "
             "Install the version of certivote that wrote it, or a newer one."
         )
     if record.get("kind") != kind:
-        raise StateFileError(f"{path} is the state of another kind of monitor: {record.get('kind')!r:.40}.")
-    content: dict[str, Any] = record["content"]
-    if record.get("digest") != _digest(content):
-        raise StateFileError(f"{path} is damaged: its content does not have the digest that was written with it.")
-    return content
+        raise StateFileError(f"{path} is the state of another kind of monitor: {shown(record.get('kind'))}.")
+    with damaged(path):
+        if record.get("digest") != _digest(record["content"]):
+            raise ValueError("its content does not have the digest that was written with it")
+        return read(wanted, record["content"])
 
 
-def _parsed(content: bytes) -> dict[str, Any]:
-    if sum(content.count(mark) for mark in b",[{") > _MOST_VALUES:
-        raise ValueError("it has more values than states have")
-    record = json.loads(content.decode(), parse_constant=_refuse, object_pairs_hook=_without_repetition)
-    if not isinstance(record, dict):
-        raise ValueError("its JSON is no object")
-    return record
+@contextmanager
+def damaged(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Whatever is refused inside is damage of this file."""
+    try:
+        yield
+    except (OverflowError, ValueError) as error:
+        raise StateFileError(f"{os.fspath(path)} is damaged: {error!s:.200}.") from error
 
 
-def _refuse(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number of a state")
-
-
-def _without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    record = dict(pairs)
-    if len(record) < len(pairs):
-        raise ValueError("a name occurs twice in its JSON")
-    return record
-
-
-def _digest(content: dict[str, Any]) -> str:
-    plain = json.dumps(content, sort_keys=True, separators=(",", ":"))
+def _digest(content: Any) -> str:
+    plain = write(content, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(plain.encode()).hexdigest()
 
 
@@ -153,71 +116,120 @@ def _refuse_hard_links(path: str | os.PathLike[str]) -> None:
         )
 
 
-# Values, each of which may be anything
+# What all monitors remember
 
 
-def whole(value: Any, least: int, most: int, what: str) -> int:
-    """A whole number in a range."""
-    if type(value) is not int or not least <= value <= most:
-        raise ValueError(f"{what} is {value!r:.40}, which it cannot be")
-    return value
+@dataclass(frozen=True)
+class State:
+    """What monitors of outcomes and of rows both remember.
+
+    Attributes
+    ----------
+    certificate : str
+        Digest of the certificate.
+    alpha : float
+    total : Counted
+        What became of all rows.
+    calls : tuple of (int, str)
+        How many outcomes there were when, of which the last must be all.
+    ids, entities : bytes
+        Digests of those that were counted, in ascending order.
+    ids_kind : str
+    """
+
+    certificate: Short
+    alpha: Annotated[float, Within(1e-300, 1.0)]
+    total: Counted
+    calls: Annotated[tuple[tuple[Count, Short], ...], Longest(MOST_CALLS)]
+    ids: bytes
+    ids_kind: Short
+    entities: bytes
 
 
-def number(value: Any, least: float, most: float, what: str) -> float:
-    """A finite number in a range."""
-    if type(value) not in (int, float) or not (least <= value <= most) or not math.isfinite(value):
-        raise ValueError(f"{what} is {value!r:.40}, which it cannot be")
-    return float(value)
+class Remembering(Protocol):
+    """What monitors have in common."""
+
+    certificate_digest: str
+    alpha: float
+    total: Counted
+    calls: list[tuple[int, str]]
+    ids: Seen
+    entities: Seen
 
 
-def text(value: Any, what: str, longest: int = 64) -> str:
-    """A short text that can be shown."""
-    if not isinstance(value, str) or len(value) > longest or not (value.isprintable() or longest > 64):
-        raise ValueError(f"{what} is {value!r:.40}, which it cannot be")
-    return value
+def remembered(monitor: Remembering) -> dict[str, Any]:
+    """The fields of :class:`State`."""
+    return {
+        "certificate": monitor.certificate_digest,
+        "alpha": monitor.alpha,
+        "total": monitor.total,
+        "calls": tuple(monitor.calls),
+        "ids": monitor.ids.digests.astype("<u8").tobytes(),
+        "ids_kind": monitor.ids.kind,
+        "entities": monitor.entities.digests.astype("<u8").tobytes(),
+    }
 
 
-def items(value: Any, what: str, length: int | None = None, most: int = 1 << 20) -> list[Any]:
-    """A list."""
-    if not isinstance(value, list) or len(value) > most or (length is not None and len(value) != length):
-        raise ValueError(f"{what} is no list of the right length")
-    return value
+def remember(monitor: Remembering, state: State, n: int) -> None:
+    """Give a monitor what :func:`remembered` has told, after so many outcomes."""
+    total, counts = state.total, [count for count, _ in state.calls]
+    if total.rows != total.counted + total.repeated + total.later or total.entities > total.counted:
+        raise ValueError("the rows do not add up")
+    if counts != sorted(counts) or (counts[-1] if counts else 0) != n:
+        raise ValueError("the outcomes do not add up")
+    ids, entities = Seen(_digests(state.ids), state.ids_kind), Seen(_digests(state.entities))
+    if len(ids.digests) > total.rows or len(entities.digests) != total.entities:
+        raise ValueError("the ids do not add up")
+    monitor.certificate_digest, monitor.alpha, monitor.total = state.certificate, state.alpha, total
+    monitor.calls, monitor.ids, monitor.entities = list(state.calls), ids, entities
 
 
-def digests_of(digests: NDArray[np.uint64]) -> str:
-    """Digests of names as text."""
-    return base64.b64encode(digests.astype("<u8").tobytes()).decode()
-
-
-def digests_from(value: Any, what: str) -> NDArray[np.uint64]:
-    """What :func:`digests_of` has written."""
-    content = base64.b64decode(text(value, what, _LARGEST), validate=True)
-    if len(content) % 8:
-        raise ValueError(f"{what} are no digests")
+def _digests(content: bytes) -> NDArray[np.uint64]:
     digests = np.frombuffer(content, dtype="<u8").astype(np.uint64)
     if np.any(digests[1:] <= digests[:-1]):
-        raise ValueError(f"{what} are not in order")
+        raise ValueError("the ids are not in order")
     return digests
 
 
-def total_from(value: Any) -> Counted:
-    """What became of all rows."""
-    counts = [whole(count, 0, LARGEST_COUNT, "total") for count in items(value, "total", 5)]
-    total = Counted(*counts)
-    if total.rows != total.counted + total.repeated + total.later or total.entities > total.counted:
-        raise ValueError("the rows do not add up")
-    return total
+Log = Annotated[float, Within(-1e300, 1e300)] | None
+"""A logarithm; None for that of 0."""
 
 
-def told_from(value: Any, n: int) -> list[tuple[int, str]]:
-    """How many outcomes there were when, of which the last must be all."""
-    told: list[tuple[int, str]] = []
-    for entry in items(value, "calls", most=_MOST_CALLS):
-        count, when = items(entry, "calls", 2)
-        told.append((whole(count, told[-1][0] if told else 0, n, "calls"), text(when, "calls")))
-    if (told[-1][0] if told else 0) != n:
-        raise ValueError("the outcomes do not add up")
-    return told
+def log_of(log: float) -> float | None:
+    """A logarithm as it is stored."""
+    return log if math.isfinite(log) else None
+
+
+def log_from(stored: float | None) -> float:
+    """What :func:`log_of` was given."""
+    return -math.inf if stored is None else stored
+
+
+@dataclass(frozen=True)
+class ChangesState:
+    """The evidence of a change: see :class:`Changes`."""
+
+    count: Count
+    n: Count
+    when: Short
+    logs: tuple[Log, ...]
+
+    @classmethod
+    def of(cls, changes: Changes) -> "ChangesState":
+        """As it is stored."""
+        return cls(changes.count, changes.n, changes.when, tuple(map(log_of, changes.logs.tolist())))
+
+    def give(self, judged: Any) -> None:
+        """Give it to a monitor or a stream; it must be below the threshold, since it starts anew when it is not."""
+        found = judged.changes
+        if not min(self.count, 1) <= self.n <= (judged.n if self.count else 0) or self.count > judged.n:
+            raise ValueError("there are changes at other moments than there were outcomes")
+        if len(self.logs) != len(found.logs):
+            raise ValueError("the evidence of a change is that of other bets")
+        found.count, found.n, found.when = self.count, self.n, self.when
+        found.logs = np.array([log_from(log) for log in self.logs], dtype=float)
+        if judged.log_change >= judged.log_threshold:
+            raise ValueError("the evidence of a change is beyond its threshold")
 
 
 def check_certificate(path: str | os.PathLike[str], digest: str, certificate: Certificate) -> None:

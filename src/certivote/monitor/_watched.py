@@ -5,21 +5,26 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from certivote.certificate import Certificate, Fixed, PromiseRecord, Statement, number_down
+from certivote.codec import Longest, Share, Within
 from certivote.maths.rounding import float_above
+from certivote.monitor._evidence import Short
 from certivote.monitor._words import plain
 from certivote.promises import Subgroups, group_places
 
-__all__ = ["AUTOMATIC", "KINDS", "ONE", "PROMISES_WATCHED", "Outcomes", "Watched", "divided", "watched_of"]
+__all__ = ["AUTOMATIC", "KINDS", "ONE", "PROMISES_WATCHED", "Label", "Outcomes", "Watched", "divided", "watched_of"]
 
 ONE = 1 << 32
 """Units of a loss of 1: losses are whole numbers of them, rounded down."""
 BOUND = "bound"
+Label = Annotated[str, Longest(1 << 16)]
+"""A class or a group."""
+Place = Annotated[int, Within(-1, 1 << 20)]
 
 Mask = NDArray[np.bool_]
 Units = NDArray[np.int64]
@@ -81,16 +86,16 @@ class Watched:
         Of an expected cost, the loss of each pair of classes, in units.
     """
 
-    promise: str
-    kind: str
-    label: str
-    place: int
+    promise: Short
+    kind: Short
+    label: Label
+    place: Place
     threshold: float | None
-    bound: float
-    alpha: float
+    bound: Annotated[float, Within(0.0, 1e300)]
+    alpha: Share
     columns: tuple[Fixed, ...] = ()
-    groups: tuple[int, ...] = ()
-    costs: tuple[int, ...] = ()
+    groups: tuple[Place, ...] = ()
+    costs: tuple[Annotated[int, Within(0, ONE)], ...] = ()
 
     @property
     def name(self) -> str:

@@ -6,23 +6,21 @@ order; digests are made of pieces that know the number of their first row. So co
 the certificate of all rows, bit for bit.
 """
 
-import base64
-import json
 import math
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from certivote.codec import CodecError, Within, parse, read, write
 from certivote.maths.tree_digest import LEAF, Piece
 
 __all__ = ["CountedPart", "Label", "PredictionCounts", "is_label", "merge_counts", "packed"]
 
-Label = str | int | float
-"""Truth values are integers to Python."""
+Label = str | bool | int | float
 _WIDTH = 32
 """Bytes of a row in a digest: 16 for its answer, 16 for its label."""
 _LONGEST = 1000
@@ -187,21 +185,7 @@ class PredictionCounts:
 
     def to_json(self) -> str:
         """These counts as text."""
-        parts = [
-            {
-                "first": part.piece.first,
-                "count": part.piece.count,
-                "head": _text(part.piece.head),
-                "leaves": _text(part.piece.leaves),
-                "tail": _text(part.piece.tail),
-                "true": part.true,
-                "said": part.said,
-                "cells": part.cells,
-                "answers": _text(part.answers),
-            }
-            for part in self.parts
-        ]
-        return json.dumps({"counts": _VERSION, "target": self.target, "model": self.model, "parts": parts})
+        return write(_Text(_VERSION, self))
 
     @classmethod
     def from_json(cls, text: str) -> "PredictionCounts":
@@ -213,18 +197,20 @@ class PredictionCounts:
             If it is no such text, or says what no rows can have given.
         """
         try:
-            record = json.loads(text)
-        except (TypeError, ValueError, RecursionError):
-            raise _broken("text that is no JSON") from None
-        try:
-            if record["counts"] != _VERSION:
-                raise _broken("another version than this library reads")
-            parts = tuple(_part(each) for each in record["parts"])
-            counts = cls(parts, record["target"], record["model"])
-        except (KeyError, TypeError, RecursionError):
-            raise _broken("text that PredictionCounts.to_json has not written") from None
-        counts.check()
-        return counts
+            return read(_Text, parse(text)).counts
+        except CodecError as error:
+            raise _broken(f"text that PredictionCounts.to_json has not written ({error})") from None
+
+
+@dataclass(frozen=True)
+class _Text:
+    """What is written."""
+
+    version: Annotated[int, Within(_VERSION, _VERSION)]
+    counts: PredictionCounts
+
+    def check(self) -> None:
+        self.counts.check()
 
 
 def merge_counts(counts: Iterable[PredictionCounts]) -> PredictionCounts:
@@ -279,29 +265,6 @@ def is_label(label: Any) -> bool:
     if isinstance(label, str):
         return len(label) <= _LONGEST
     return isinstance(label, int) or (isinstance(label, float) and label.is_integer())
-
-
-def _part(record: Any) -> CountedPart:
-    """One part of a JSON text; that its numbers fit together is checked afterwards."""
-    numbers = [record["first"], record["count"], *(number for cell in record["cells"] for number in cell)]
-    if any(type(number) is not int for number in numbers) or any(len(cell) != 3 for cell in record["cells"]):
-        raise _broken("counts that are no whole numbers")
-    piece = Piece(
-        b"rows", record["first"], record["count"], *(_bytes(record[name]) for name in ("head", "leaves", "tail"))
-    )
-    true, said = tuple(record["true"]), tuple(record["said"])
-    return CountedPart(piece, true, said, tuple(map(tuple, record["cells"])), _bytes(record["answers"]))
-
-
-def _text(content: bytes) -> str:
-    return base64.b64encode(content).decode()
-
-
-def _bytes(text: str) -> bytes:
-    try:
-        return base64.b64decode(text, validate=True)
-    except ValueError:
-        raise _broken("digests that cannot be read") from None
 
 
 def _broken(what: str) -> ValueError:

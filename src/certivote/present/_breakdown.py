@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +17,6 @@ from certivote.present._subject import method_of
 from certivote.theory import calculator
 from certivote.theory.bets import Betting, BettingHammer
 from certivote.theory.families import FAMILIES
-from certivote.theory.general_bounds import Constant
 from certivote.theory.theorems import Setting
 
 __all__ = [
@@ -126,9 +124,10 @@ def _bound(certificate: Certificate, delta: float) -> Callable[[float, int], flo
     part, theorem = certificate.deployed_part, method_of(certificate).theorem
     events = certificate.n_draws * max(len(certificate.renyi_orders), 1)
     left = 1.0 - part.risk_delta * events / part.delta
-    constant = cast(Constant, certificate.constant)
     # Divided as it was among the bound and promises, parts of the split, and candidates.
-    setting = Setting(delta / certificate.delta * part.delta / events * left, part.renyi_order or _NO_ORDER, constant)
+    setting = Setting(
+        delta / certificate.delta * part.delta / events * left, part.renyi_order or _NO_ORDER, certificate.constant
+    )
     if places_bets(certificate):
         losses = np.array(part.losses)
         return lambda _, n: theorem.bound((part.risks[0], *np.resize(losses, n).tolist()), part.penalty, n, setting)

@@ -1,0 +1,108 @@
+"""Reading a certificate that may come from anywhere: which text it is, and whether its numbers fit together."""
+
+from typing import TYPE_CHECKING
+
+from certivote.certificate._parts import PartRecord
+from certivote.certificate._promises import Statement
+from certivote.codec import CodecError, Within, any_value, at, parse, read, shown
+from certivote.theory.families import FAMILIES
+from certivote.theory.predictors import PREDICTORS
+
+if TYPE_CHECKING:
+    from certivote.certificate._certificate import Certificate
+
+__all__ = ["SCHEMA_VERSION", "certificate_from", "check_certificate"]
+
+SCHEMA_VERSION = 1
+
+_INFINITY = float("inf")
+_WEIGHTS = {
+    "alpha": Within(0.0, _INFINITY),
+    "beta": Within(0.0, _INFINITY, closed="neither"),
+    "log_weights": Within(-_INFINITY, 1e-9),
+}
+"""Of a family with one parameter per voter, which is then positive, and draws logarithms of weights. With more
+parameters per voter, they may be any numbers."""
+
+
+def certificate_from(kind: "type[Certificate]", text: str) -> "Certificate":
+    """The certificate of a JSON text; a ValueError if it is none."""
+    try:
+        record = parse(text)
+        if not isinstance(record, dict) or "schema_version" not in record:
+            raise CodecError("has no schema_version")
+        version = record["schema_version"]
+        if type(version) is not int or version != SCHEMA_VERSION:
+            raise ValueError(
+                f"The certificate has schema version {shown(version)}; this certivote reads version {SCHEMA_VERSION}. "
+                "Open it with the certivote that wrote it, or certify again."
+            )
+        return read(kind, record)
+    except CodecError as error:
+        raise ValueError(f"Not a certificate: {error}.") from error
+
+
+def check_certificate(certificate: "Certificate") -> None:
+    """Refuse numbers that contradict one another, before anything divides by them or makes arrays of them."""
+    has_errors, grouped = not PREDICTORS[certificate.certified].is_random, bool(certificate.groups)
+    if not certificate.parts:
+        raise CodecError("must have at least one of its parts")
+    if certificate.deployed >= len(certificate.parts):
+        raise CodecError(f"has {certificate.deployed} as the deployed one of {len(certificate.parts)} parts")
+    for i, part in enumerate(certificate.parts):
+        with at(f".parts[{i}]"):
+            if part.n < 1:
+                raise CodecError("must have an n of at least 1; got 0")
+            _check_counts(part, has_errors, grouped)
+            _check_parameters(part)
+    with at(".provenance"):
+        _check_recorded(certificate.provenance.parameters)
+    seen = set()
+    for i, promise in enumerate(certificate.promises):
+        with at(f".promises[{i}]"):
+            _check_recorded(promise.parameters)
+            if (promise.name, promise.parameters) in seen:
+                raise CodecError("is there twice")
+            seen.add((promise.name, promise.parameters))
+            for j, statement in enumerate(promise.statements):
+                with at(f".statements[{j}]"):
+                    _check_counts(statement, has_errors, grouped)
+
+
+def _check_counts(part: PartRecord | Statement, has_errors: bool, grouped: bool) -> None:
+    if part.n and (part.errors is not None) != has_errors:
+        must = "a number" if has_errors else "null: nothing is counted of a vote without fixed answers"
+        with at(".errors"):
+            raise CodecError(f"must be {must}")
+    if part.errors is not None and part.errors > part.n:
+        raise CodecError(f"has {part.errors} errors in {part.n} rows")
+    if part.entities > part.n or bool(part.entities) != (grouped and part.n > 0):
+        raise CodecError(f"has {part.entities} entities in {part.n} rows")
+    if len(part.losses) not in (0, part.size):
+        raise CodecError(f"has {len(part.losses)} losses of {part.size} cases")
+    if part.risk_delta >= part.delta:
+        raise CodecError(f"spends {part.risk_delta} of its delta {part.delta} on a simulation")
+    if part.n and not part.risks:
+        raise CodecError("has no risks")
+
+
+def _check_parameters(part: PartRecord) -> None:
+    """Of the hyper-posterior and the hyper-prior."""
+    if len(FAMILIES[part.family].limits(1)[0]) == 1:
+        for name, within in _WEIGHTS.items():
+            if values := getattr(part, name):
+                with at(f".{name}"):
+                    within(min(values))
+                    within(max(values))
+    # Readers make arrays of one entry per voter: there are no more than the record itself has room for.
+    if part.n_voters > max(len(part.alpha), len(part.beta)):
+        raise CodecError("has more voters than parameters")
+    if not sum(map(abs, part.alpha)) > 0:
+        raise CodecError("must have a number other than 0 in alpha")
+
+
+def _check_recorded(parameters: tuple[tuple[str, str], ...]) -> None:
+    """Refuse recorded parameters that others cannot work with: no JSON, too deep, or numbers beyond the floats."""
+    for name, text in parameters:
+        with at(f".parameters: {shown(name)}"):
+            any_value(parse(text))
