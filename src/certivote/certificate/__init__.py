@@ -6,7 +6,7 @@ methods import when they are called.
 """
 
 from certivote.certificate._alignment import check_aligned
-from certivote.certificate._certificate import Certificate
+from certivote.certificate._certificate import Certificate, method_of
 from certivote.certificate._digests import (
     data_digest,
     part_digest,
@@ -14,6 +14,7 @@ from certivote.certificate._digests import (
     row_piece,
     rows_digest,
 )
+from certivote.certificate._earlier import AlarmRecord, Earlier, WatchRecord
 from certivote.certificate._in_words import (
     confidence,
     counted,
@@ -25,6 +26,7 @@ from certivote.certificate._in_words import (
     plain_percent,
 )
 from certivote.certificate._json import SCHEMA_VERSION
+from certivote.certificate._looks import FINDINGS, Finding, FirstRows
 from certivote.certificate._parts import Candidate, Drift, PartRecord, Payment
 from certivote.certificate._promises import Fixed, PromiseRecord, Statement
 from certivote.certificate._provenance import Provenance, recorded_parameters
@@ -34,11 +36,16 @@ from certivote.certificate._witnesses import MOST_WITNESSES, Witnesses, value_di
 from certivote.maths.tree_digest import Piece, join_pieces, together
 
 __all__ = [
+    "FINDINGS",
     "MOST_WITNESSES",
     "SCHEMA_VERSION",
+    "AlarmRecord",
     "Candidate",
     "Certificate",
     "Drift",
+    "Earlier",
+    "Finding",
+    "FirstRows",
     "Fixed",
     "PartRecord",
     "Payment",
@@ -47,6 +54,7 @@ __all__ = [
     "Provenance",
     "Statement",
     "UsedRows",
+    "WatchRecord",
     "Witnesses",
     "check_aligned",
     "class_place",
@@ -55,6 +63,7 @@ __all__ = [
     "data_digest",
     "entities",
     "join_pieces",
+    "method_of",
     "missing_places",
     "names_of",
     "number_down",

@@ -9,9 +9,6 @@ from typing import Any, NoReturn, get_args, get_origin
 
 from certivote.theory.families import FAMILIES
 from certivote.theory.methods import METHODS
-from certivote.theory.predictors import PREDICTORS
-
-__all__ = ["SCHEMA_VERSION", "build", "parse"]
 
 SCHEMA_VERSION = 1
 
@@ -30,6 +27,7 @@ _RANGES: dict[str, tuple[float, float]] = {
     "risk_delta": (0.0, 1.0),
     "prior_weight": (_POSITIVE, 1.0),
     **dict.fromkeys(("risks", "losses", "holdout_losses", "majority_losses", "p_value", "weight"), (0.0, 1.0)),
+    **dict.fromkeys(("share", "late", "early"), (0.0, 1.0)),
     "average_weights": (0.0, 1.0),
     "bound": (0.0, _LARGEST_BOUND),
     "average_bound": (0.0, _LARGEST_BOUND),
@@ -63,6 +61,11 @@ _RANGES: dict[str, tuple[float, float]] = {
             "guide_rows",
             "set_aside",
             "chosen",
+            "places",
+            "after",
+            "looked_at",
+            "sample_rows",
+            "learned_rows",
         ),
         (0, _LARGEST),
     ),
@@ -81,12 +84,14 @@ def _choices() -> dict[str, Collection[str]]:
     """Words that a field may hold."""
     return {
         "method": METHODS,
-        "certified": PREDICTORS,
+        "subject": ("vote", "models", "answers"),
+        "prior": ("none", "equal", "grid", "informed", "given"),
         "loss": ("plurality", "half-weight"),
         "constant": ("paper", "exact"),
         "family": FAMILIES,
         "division": ("shuffled", "by row number"),
         "bets": ("in order", "at once"),
+        "found": ("learning curve", "too few", "not fitted"),
     }
 
 
@@ -168,9 +173,9 @@ def _typed(value: Any, kind: Any, where: str, limits: tuple[float, float]) -> An
         if inner[-1] is not Ellipsis and len(value) != len(inner):
             raise ValueError(f"Not a certificate: {where} must hold {len(inner)} values; got {len(value)}.")
         return tuple(_typed(v, inner[0], f"{where}[{i}]", limits) for i, v in enumerate(value))
-    if isinstance(kind, type) and dataclasses.is_dataclass(kind):
-        return build(kind, value, where)
     kinds = get_args(kind) or (kind,)
+    if isinstance(kinds[0], type) and dataclasses.is_dataclass(kinds[0]) and (value is not None or len(kinds) == 1):
+        return build(kinds[0], value, where)
     if type(value) is int and float in kinds and abs(value) <= _LARGEST:
         value = float(value)
     if type(value) not in kinds:
