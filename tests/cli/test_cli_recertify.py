@@ -85,7 +85,7 @@ def test_answers_alone_go_with_a_certificate(made, tmp_path):
     assert certificate.delta == 0.01
     assert certificate.provenance.follows == read(made / "c.json").digest
     printed = run(*command, "--out", "-", "-q")
-    assert json.loads(printed.stdout)["provenance"]["follows"] == read(made / "c.json").digest
+    assert json.loads(printed.stdout)["provenance"]["earlier"]["digest"] == read(made / "c.json").digest
     run("verify", out, "--earlier", made / "c.json", "--data", made / "new.csv", "--truth", "outcome")
 
 

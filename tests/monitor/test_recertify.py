@@ -11,6 +11,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import make_pipeline
 
 from certivote import Certificate, CertifiedVoteClassifier, certify, certify_predictions, recertify, verify
+from certivote.certificate import Earlier
 from certivote.promises import Abstention, Costs, Precision, PredictionSets, Sensitivity, Subgroups
 
 
@@ -24,6 +25,14 @@ def rows(n, seed, shift=0.0):
 @pytest.fixture(scope="module")
 def clf():
     return CertifiedVoteClassifier("dis-b", "forest", random_state=0).fit(*rows(400, 0))
+
+
+def naming(certificate):
+    """What a certificate that follows this one records of it."""
+    made = certificate
+    return Earlier(
+        made.digest, made.provenance.created, made.loss, made.groups, made.delta, made.bound, made.deployed_part.n
+    )
 
 
 def failed(checks):
@@ -47,7 +56,7 @@ def test_it_is_what_certify_makes_but_for_what_it_follows(clf):
     asked = {"delta": 0.01, "groups": groups, "promises": [Subgroups([0])], "together": True, "random_state": 0}
     made, plain = recertify(clf, X, y, **asked), certify(clf, X, y, **asked)
     assert made != plain
-    origin = dataclasses.replace(made.provenance, follows="", since=())
+    origin = dataclasses.replace(made.provenance, earlier=None, watched=())
     assert dataclasses.replace(made, provenance=origin) == plain
 
 
@@ -148,20 +157,29 @@ def test_another_certificate_before_is_noticed(clf):
     later = dataclasses.replace(
         clf.certificate_, provenance=dataclasses.replace(clf.certificate_.provenance, created="2999-01-01T00:00:00Z")
     )
-    forged = dataclasses.replace(made, provenance=dataclasses.replace(made.provenance, follows=later.digest))
+    forged = dataclasses.replace(made, provenance=dataclasses.replace(made.provenance, earlier=naming(later)))
     assert any("made after it" in line for line in failed(verify(forged, earlier=later)))
+
+
+@pytest.mark.parametrize("changes", [{"bound": 0.9}, {"delta": 0.5}, {"n": 7}, {"groups": "x"}])
+def test_other_numbers_of_the_certificate_before_are_noticed(clf, changes):
+    made = recertify(clf, *rows(300, 8))
+    told = dataclasses.replace(made.provenance.earlier, **changes)
+    forged = dataclasses.replace(made, provenance=dataclasses.replace(made.provenance, earlier=told))
+    assert not failed(verify(forged))
+    (line,) = failed(verify(forged, earlier=clf.certificate_))
+    assert "what it followed" in line
 
 
 def test_the_same_rows_again_are_noticed(clf):
     made = certify(clf, *rows(300, 8))
-    again = dataclasses.replace(made, provenance=dataclasses.replace(made.provenance, follows=made.digest))
+    again = dataclasses.replace(made, provenance=dataclasses.replace(made.provenance, earlier=naming(made)))
     assert any("SAME rows" in line for line in failed(verify(again, earlier=made)))
 
 
 def test_no_fit_follows_another(clf):
-    forged = dataclasses.replace(
-        clf.certificate_, provenance=dataclasses.replace(clf.certificate_.provenance, follows="0" * 64)
-    )
+    origin = dataclasses.replace(clf.certificate_.provenance, earlier=naming(clf.certificate_))
+    forged = dataclasses.replace(clf.certificate_, provenance=origin)
     assert any("earlier certificate" in line for line in failed(verify(forged)))
 
 
@@ -215,7 +233,7 @@ def test_groups_of_the_certificate_must_be_given_or_left_out_on_purpose(ward):
     for certify_again in (recertify, certify):
         with pytest.raises(ValueError, match=r"certified with groups \('patient_id'\).*groups=False"):
             certify_again(ward, X, y)
-    again, alone = recertify(ward, X, y, groups=patient), recertify(ward, X, y, groups=False)
+    again, alone = recertify(ward, X, y, groups=patient, random_state=1), recertify(ward, X, y, groups=False)
     assert (again.groups, again.deployed_part.entities) == ("groups", 60)
     assert alone.groups == ""
     assert alone.bound < again.bound

@@ -14,7 +14,6 @@ from certivote.pipeline import PartRows, Prepared, PreparedPart, _certify, certi
 from certivote.pipeline._hyper_priors import (
     HyperPrior,
     given_hyper_priors,
-    hyper_prior_words,
     informed_hyper_prior,
     staying_price,
 )
@@ -72,13 +71,6 @@ def test_staying_is_cheap_at_each_kind_of_prior():
     assert staying_price(0.5) == staying_price([1.0, 2.0]) == PriceList.mixture(((0.0, 0.5),))
 
 
-def test_every_prior_has_words():
-    words = [hyper_prior_words(prior) for prior in ("informed", "auto", 0.5, np.ones(3))]
-    assert len(set(words)) == 4
-    assert "each paid for: flat, sparse, concentrated" in words[1]
-    assert words[2] == "Dirichlet with parameter 0.5 for every voter"
-
-
 # The choice
 
 
@@ -113,7 +105,7 @@ class Draws(Streams):
 
 def certified(method, part, draw_seed=0, **options):
     draws = Draws(Seed((draw_seed,), fresh=False), "data:" + 64 * "0")
-    prepared = Prepared(np.array([0, 1]), (part,), (), "single", "", (), draws, Table("", (), 1, (1, 1)), Units())
+    prepared = Prepared(np.array([0, 1]), (part,), "single", draws, Table("", (), 1, (1, 1)), Units())
     return certify_votes(plan(method, **options), prepared).certificate.parts[0]
 
 
@@ -198,10 +190,11 @@ def test_the_estimator_records_the_prior():
     X = rng.random((60, 2))
     y = (X[:, 0] > 0.5).astype(int)
     auto = CertifiedVoteClassifier("dis-r", STUMPS, "none", random_state=0).fit(X, y).certificate_
-    assert auto.hyper_prior == hyper_prior_words("auto")
+    assert auto.prior == "grid"
     assert auto.parts[0].prior_weight == pytest.approx(1 / 3)
     given = CertifiedVoteClassifier("dis-r", STUMPS, "none", prior=2.0, random_state=0).fit(X, y).certificate_
-    assert given.hyper_prior == hyper_prior_words(2.0)
+    assert given.prior == "given"
+    assert given.hyper_prior == "Dirichlet with parameter 2 for every voter"
     assert (given.parts[0].beta, given.parts[0].prior_weight) == ((2.0,) * 8, 1.0)
     with pytest.raises(ValueError, match="one number per voter, 8 in all"):
         CertifiedVoteClassifier("dis-r", STUMPS, "none", prior=[1.0, 2.0]).fit(X, y)

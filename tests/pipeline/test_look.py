@@ -11,7 +11,8 @@ from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomForestClassifier
 from thorough import grid
 
-from certivote import CertifiedVoteClassifier, compare
+from certivote import Certificate, CertifiedVoteClassifier, compare
+from certivote.certificate import FirstRows
 from certivote.maths.streams import stream
 from certivote.pipeline import _look, _prepare, make_plan, prepare
 from certivote.pipeline._look import _FOLDS, _SHARES, Look, _expected_limit, _power_law, look_at_first, n_first
@@ -118,11 +119,11 @@ def test_the_certification_rows_reach_neither_share_nor_voters_nor_prior(made, o
     assert np.array_equal(part.rows.certify, np.sort(certified))
     assert np.array_equal(part.labels, y[np.sort(certified)])
     spoiled = prepared(*garbage(X, y, certified))
-    assert (spoiled.choices, facts(spoiled.parts[0])) == (ready.choices, facts(part))
+    assert (spoiled.first_rows, facts(spoiled.parts[0])) == (ready.first_rows, facts(part))
     assert not np.array_equal(spoiled.parts[0].labels, part.labels)
     # The share alone does not depend on the rest of the training rows either; the voters do.
     first_only = prepared(*garbage(X, y, order[n_first(N, folds=False) :]))
-    assert (first_only.choices, facts(first_only.parts[0])[0]) == (ready.choices, facts(part)[0])
+    assert (first_only.first_rows, facts(first_only.parts[0])[0]) == (ready.first_rows, facts(part)[0])
     assert facts(first_only.parts[0])[1] != facts(part)[1]
 
 
@@ -144,13 +145,13 @@ def test_no_vote_of_a_fold_has_seen_it_and_the_first_rows_train_all(k, monkeypat
     order = row_order(N, one_digest)
     ready = prepared(X, y, "auto")
     assert (ready.split, len(ready.parts)) == (k, k)
-    assert ready.choices[0].startswith(f"{k} votes, each certified on a fold of its own: on the first 40 rows, which ")
+    assert (ready.first_rows.looked_at, ready.first_rows.found, ready.first_rows.share) == (40, "learning curve", None)
     folds = np.array_split(order[40:], k)
     for number, (part, fold) in enumerate(zip(ready.parts, folds, strict=True)):
         assert np.array_equal(part.rows.certify, np.sort(fold))
         assert np.array_equal(part.rows.train, np.setdiff1d(np.arange(N), fold))
         spoiled = prepared(*garbage(X, y, fold), "auto")
-        assert (spoiled.choices, facts(spoiled.parts[number])) == (ready.choices, facts(part))
+        assert (spoiled.first_rows, facts(spoiled.parts[number])) == (ready.first_rows, facts(part))
         assert facts(spoiled.parts[number - 1])[1] != facts(ready.parts[number - 1])[1]
 
 
@@ -161,7 +162,7 @@ def test_the_number_of_folds_is_the_same_whatever_the_other_rows_are(made, one_d
     ready = prepared(X, y, "auto")
     for seed in range(2):
         again = prepared(*garbage(X, y, order[60:], seed), "auto")
-        assert (again.split, again.choices) == (ready.split, ready.choices)
+        assert (again.split, again.first_rows) == (ready.split, ready.first_rows)
         assert [part.rows.certify.tobytes() for part in again.parts] == [
             part.rows.certify.tobytes() for part in ready.parts
         ]
@@ -248,7 +249,7 @@ def test_folds_may_be_chosen_where_rows_are_few_and_nothing_else_is_asked_for(as
 @pytest.mark.parametrize("given", [{"method": "dis-b"}, {"method": "holdout"}, {"train_share": 0.4}])
 def test_other_methods_and_given_shares_make_one_split_without_a_look(given, asked):
     certificate = small(**given).certificate_
-    assert (asked, certificate.split, certificate.choices) == ([], "single", ())
+    assert (asked, certificate.split, certificate.first_rows) == ([], "single", None)
     assert certificate.parts[0].training_rows == (24 if "train_share" in given else 30)
     assert dict(certificate.provenance.parameters)["split"] == '"auto"'
 
@@ -256,7 +257,7 @@ def test_other_methods_and_given_shares_make_one_split_without_a_look(given, ask
 @pytest.mark.parametrize("split", ["cross", 2, 3])
 def test_other_splits_never_look(split, asked):
     ready = prepared(*learnable(150), split=split)
-    assert (asked, ready.choices, ready.split) == ([], (), split)
+    assert (asked, ready.first_rows, ready.split) == ([], None, split)
     assert len(ready.parts[0].rows.train) == (100 if split == 3 else 75)
 
 
@@ -264,7 +265,7 @@ def test_other_splits_never_look(split, asked):
 def test_voters_without_a_pilot_make_one_split(asked):
     X, y = learnable(150)
     ready = prepared(X, np.minimum(y, 1), "auto", voters=Stumps(2), prior=1.0)
-    assert (asked, ready.choices, ready.split) == ([], (), "single")
+    assert (asked, ready.first_rows, ready.split) == ([], None, "single")
     assert len(ready.parts[0].rows.train) == 75
 
 
@@ -272,8 +273,8 @@ def test_methods_that_are_compared_share_the_folds(monkeypatch):
     folds_of(monkeypatch, 2)
     table = compare(*learnable(220), ["dis-b", "holdout"], method="auto", voters=GROVE, random_state=SEED)
     for text in table.attrs["certificates"].values():
-        assert '"split": "2"' in text
-        assert "2 votes, each certified on a fold" in text
+        certificate = Certificate.from_json(text)
+        assert (certificate.split, certificate.first_rows.share) == ("2", None)
 
 
 # The share
@@ -297,14 +298,14 @@ def test_the_share_grows_with_the_decay_of_the_curve(monkeypatch):
 
 @pytest.mark.parametrize("n", [10, 40, 131])
 def test_few_rows_are_halved(n):
-    reason = f"half of the rows train the voters: {n} rows are too few for a learning curve"
-    assert look(*learnable(n), np.arange(n), folds=True) == Look("single", 0.5, 0, reason)
+    first = FirstRows(n_first(n, folds=True), "too few", 0.5, None, None)
+    assert look(*learnable(n), np.arange(n), folds=True) == Look("single", 0.5, 0, first)
 
 
 @pytest.mark.parametrize(("n", "folds"), [(132, True), (198, False)])
 def test_enough_rows_are_looked_at(n, folds):
-    assert "are too few" not in look(*learnable(n), np.arange(n), folds=folds).reason
-    assert "are too few" in look(*learnable(n - 1), np.arange(n - 1), folds=folds).reason
+    assert look(*learnable(n), np.arange(n), folds=folds).first_rows.found == "learning curve"
+    assert look(*learnable(n - 1), np.arange(n - 1), folds=folds).first_rows.found == "too few"
 
 
 def test_voters_that_cannot_be_fitted_on_few_rows_are_no_obstacle():
@@ -312,8 +313,7 @@ def test_voters_that_cannot_be_fitted_on_few_rows_are_no_obstacle():
     X = np.random.default_rng(0).normal(size=(300, 60))
     y = (X[:, 0] > 0).astype(int)
     clf = CertifiedVoteClassifier("auto", Preprocessed(PCA(50), GROVE), random_state=0).fit(X, y)
-    (choice,) = clf.certificate_.choices
-    assert choice == "half of the rows train the voters: on some of the first 40 rows they cannot be fitted"
+    assert clf.certificate_.first_rows == FirstRows(40, "not fitted", 0.5, None, None)
     assert clf.certificate_.parts[0].training_rows == 150
     with pytest.raises(ValueError, match="n_components=60"):
         CertifiedVoteClassifier("auto", Preprocessed(PCA(60), GROVE), random_state=0).fit(X[:100], y[:100])
@@ -322,7 +322,7 @@ def test_voters_that_cannot_be_fitted_on_few_rows_are_no_obstacle():
 def test_first_rows_of_one_class_tell_nothing():
     X, y = learnable()
     order = np.argsort(y, kind="stable")
-    assert look(X, y, order).reason.startswith("half of the rows train the voters")
+    assert look(X, y, order).first_rows.found == "too few"
 
 
 def test_a_half_of_one_class_is_no_obstacle():
@@ -335,14 +335,12 @@ def test_a_half_of_one_class_is_no_obstacle():
 def test_the_certificate_records_the_choice():
     X, y = learnable()
     clf = CertifiedVoteClassifier("auto", GROVE, "single", random_state=0).fit(X, y)
-    (choice,) = clf.certificate_.choices
-    share = clf.certificate_.parts[0].training_rows / N
-    said = f"{share:.0%} of the rows train the voters: on the first 60 rows, voters err on "
-    assert choice.startswith(said)
+    first, (choice,) = clf.certificate_.first_rows, clf.certificate_.choices
+    assert (first.looked_at, first.share) == (60, clf.certificate_.parts[0].training_rows / N)
     assert choice in str(clf.certificate_)
     assert clf.certificate_.parts[0].n == N - clf.certificate_.parts[0].training_rows
     few = small()
-    assert few.certificate_.choices == ("half of the rows train the voters: 60 rows are too few for a learning curve",)
+    assert few.certificate_.first_rows.found == "too few"
 
 
 # What the first rows promise

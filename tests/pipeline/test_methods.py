@@ -270,7 +270,7 @@ def test_the_c_bound_of_noise_says_why_it_does_not_apply(solver, split):
     assert certificate.bound == 1.0
     assert certificate.vacuous
     (remark,) = certificate.remarks
-    assert "the C-bound does not apply: it needs a mean wrong mass below one half" in remark
+    assert "The theorem needs a mean wrong mass below one half" in remark
     assert f"{certificate.parts[certificate.deployed].risks[0]:.4f}" in remark
     text = words(certificate)
     assert remark in text

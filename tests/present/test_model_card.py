@@ -8,7 +8,7 @@ import yaml
 from markdown_it import MarkdownIt
 from reports import HARMFUL, KINDS, certificate, harmful_fit
 
-from certivote.certificate import confidence, percent_up
+from certivote.certificate import AlarmRecord, Earlier, Finding, WatchRecord, confidence, percent_up
 
 HOSTILE = (
     '"\n---\nlicense: mit\n# A heading',
@@ -60,12 +60,17 @@ def test_nothing_in_the_record_becomes_markup(text):
     plain = certificate("a model")
     made = dataclasses.replace(
         plain,
-        assumptions=(text,),
-        remarks=(text,),
+        findings=(Finding("constant", (0,), (text,)), Finding("repeated values", (0,), (text,), (9.0, 2.0, 2.0))),
         order=text,
         classes=(text, "b"),
         provenance=dataclasses.replace(
-            plain.provenance, source=text, source_digest="ab", target=text, columns=(text,), follows="ab", since=(text,)
+            plain.provenance,
+            source=text,
+            source_digest="ab",
+            target=text,
+            columns=(text,),
+            earlier=Earlier("ab", text, "plurality", text, 0.05, 0.1, 9),
+            watched=(WatchRecord(True, 0.05, text, text, 9, 1.0, 0.5, (AlarmRecord(text, 0.1, 3, text),), (text,)),),
         ),
     )
     card = made.card(title=text, command=f"certivote verify {text}")

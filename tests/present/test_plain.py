@@ -7,6 +7,7 @@ import pytest
 from reports import certificate
 
 from certivote import Certificate
+from certivote.certificate import Finding
 from certivote.present import certificate_card, certificate_text, comparison_text, text_table
 from certivote.present._plain import printable
 
@@ -37,11 +38,10 @@ def hostile(kind):
     made = certificate(kind)
     made = dataclasses.replace(
         made,
-        choices=("half of the rows",),
         provenance=dataclasses.replace(
             made.provenance, source="rows.csv", source_digest="ab", target="state", columns=("a", "b")
         ),
-        remarks=("a remark",),
+        findings=(Finding("constant", (0,), ("a",)), Finding("repeated values", (1,), ("b",), (3.0, 2.0, 4.0))),
     )
     record, spoilt = json.loads(made.to_json()), set()
     for path in list(strings(record)):
@@ -57,7 +57,7 @@ def hostile(kind):
 @pytest.mark.parametrize("kind", ["dis-b", "folds", "three classes", "vote of models", "time"])
 def test_no_text_of_a_certificate_reaches_a_reader_as_it_is(kind, tmp_path):
     made, spoilt = hostile(kind)
-    known = {"classes", "theorem", "choices", "assumptions", "remarks", "hyper_prior", "solver", "split", "created"}
+    known = {"classes", "solver", "split", "created"}
     known |= {"library_version", "source", "target", "columns", "majority_class", "what", "certification_digest"}
     assert known <= spoilt
     made.report(tmp_path / "r.html", title=BAD, command=f"certivote verify {BAD}", truth=[BAD], answers=["x"])

@@ -11,7 +11,7 @@ from reports import answers, certificate, grouped_fit, labels, page_words, patie
 from sklearn.ensemble import RandomForestClassifier
 
 from certivote import CertifiedVoteClassifier, certify_predictions
-from certivote.certificate import Drift
+from certivote.certificate import Drift, Finding
 from certivote.present import cautions, certificate_text, comparison_text
 from certivote.present.report._curves import delta_curve
 from certivote.voters import Forest
@@ -85,7 +85,7 @@ def test_few_entities_are_said_beside_the_bound():
 
 
 def test_a_vacuous_bound_has_too_few_entities():
-    made = replace(certificate("a model of entities"), bound=1.0, vacuous=True)
+    made = replace(certificate("a model of entities"), bound=1.0)
     assert "too few certified entities" in cautions(made)[0]
 
 
@@ -152,12 +152,12 @@ def test_columns_that_repeat_are_a_caution_and_no_remark():
 
 
 def test_other_remarks_stay_where_they_were():
-    made = replace(certificate("dis-b"), remarks=("column 'a' is constant",))
+    made = replace(certificate("dis-b"), findings=(Finding("constant", (0,), ("a",)),))
     assert cautions(made) == []
-    assert "note               column 'a' is constant" in certificate_text(made)
+    assert "note               Column 'a' has the same value in every training row" in certificate_text(made)
     page, head = page_words(made)
-    assert "Remark Column 'a' is constant." in page
-    assert "constant" not in head
+    assert "Remark Column 'a' has the same value in every training row" in page
+    assert "the same value" not in head
 
 
 # Time

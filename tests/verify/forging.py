@@ -74,7 +74,7 @@ def changed(value):
 
 WORDS = {
     "method": ("dis-b", "dis-r", "dis-v", "smv-exact", "fo", "holdout"),
-    "certified": ("the drawn vote", "the random vote", "the mean vote", "the fixed vote", "the given model"),
+    "subject": ("vote", "models", "answers"),
     "loss": ("plurality", "half-weight"),
     "constant": ("paper", "exact"),
     "split": ("none", "single", "cross", "3", "2"),
@@ -83,8 +83,7 @@ WORDS = {
     "label": ("no", "yes", "perhaps"),
     "majority_class": ("no", "yes", "perhaps"),
     "solver": ("lbfgs", "adam"),
-    "theorem": ("Theorem 5", "Theorem 6", "Clopper-Pearson", "Occam's hammer with bets on entities"),
-    "hyper_prior": ("equal weights", "Dirichlet with given parameters", "Dirichlet with parameter 0.5 for every voter"),
+    "prior": ("none", "equal", "grid", "informed", "given"),
     "what": ("draw", "weights", "confidence", "prior", "thresholds", "label"),
     "name": ("by class", "precision", "sets", "luck"),
     "library_version": ("9.9.9",),

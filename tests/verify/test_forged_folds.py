@@ -13,6 +13,7 @@ pytest.importorskip("flint", reason="proofs need python-flint: install certivote
 from kinds import case, forest, rows
 
 from certivote import CertifiedVoteClassifier, verify
+from certivote.certificate import FirstRows
 from certivote.pipeline import PartRows, _look
 from certivote.pipeline._split import split_rows
 from certivote.verify._look import is_train_share
@@ -56,46 +57,46 @@ def curved():
     return clf
 
 
-# The words
+# What the first rows are said to have decided
+
+
+def looked(certificate, **changes):
+    return dataclasses.replace(certificate, first_rows=dataclasses.replace(certificate.first_rows, **changes))
 
 
 @pytest.mark.parametrize(
-    ("old", "new"),
+    "changes",
     [
-        (" votes", "0 votes"),
-        (" votes", " models"),
-        ("first 40 rows", "first 66 rows"),
-        ("first 40 rows", "first 4,4 rows"),
-        ("first 40 rows", "first , rows"),
-        ("first 40 rows", "first ٤٤ rows"),
-        ("first 40 rows", f"first {'4' * 9999} rows"),
-        ("rows, which", "entities, which"),
-        ("%", " per cent"),
-        ("err on ", "err on 9"),
+        {"looked_at": 66},
+        {"looked_at": 4},
+        {"found": "too few"},
+        {"found": "not fitted"},
+        {"share": 0.5},
+        {"late": None},
+        {"late": 0.0123},
+        {"early": None, "late": None},
     ],
+    ids=str,
 )
-def test_words_that_are_not_of_these_folds_are_caught(folded, old, new):
-    assert old in folded.choices[0]
-    forged = dataclasses.replace(folded, choices=(folded.choices[0].replace(old, new),))
-    assert failures(forged) == {"choices"}
+def test_a_look_that_is_not_of_these_folds_is_caught(folded, changes):
+    assert failures(looked(folded, **changes)) == {"choices"}
 
 
 def test_folds_that_nothing_speaks_for_are_caught(folded, curved):
-    assert failures(dataclasses.replace(folded, choices=())) == {"choices"}
-    assert failures(dataclasses.replace(folded, choices=folded.choices * 2)) == {"choices"}
-    assert failures(dataclasses.replace(folded, choices=curved.certificate_.choices)) == {"choices"}
-    few = "half of the rows train the voters: 220 rows are too few for a learning curve"
-    assert failures(dataclasses.replace(folded, choices=(few,))) == {"choices"}
+    assert failures(dataclasses.replace(folded, first_rows=None)) == {"choices"}
+    assert failures(dataclasses.replace(folded, first_rows=curved.certificate_.first_rows)) == {"choices"}
+    few = FirstRows(40, "too few", 0.5, None, None)
+    assert failures(dataclasses.replace(folded, first_rows=few)) == {"choices"}
 
 
-@pytest.mark.parametrize("share", ["10", "49", "51", "85", "100", "9" * 5000, "²"])
+@pytest.mark.parametrize("share", [0.1, 0.49, 0.51, 0.85, 1.0])
 def test_a_share_that_is_never_chosen_is_refused(share, curved):
     """Such as one so small that some of the rows that were looked at would be certified."""
-    part = curved.certificate_.deployed_part
-    text = curved.certificate_.choices[0].replace("50%", f"{share}%", 1)
-    train = round(int(share) / 100 * 220) if share.isascii() and len(share) < 4 else part.training_rows
+    part, train = curved.certificate_.deployed_part, round(share * 220)
     moved = dataclasses.replace(part, training_rows=train, n=max(220 - train, 1))
-    assert not is_train_share(dataclasses.replace(curved.certificate_, parts=(moved,)), text)
+    forged = looked(dataclasses.replace(curved.certificate_, parts=(moved,)), share=share)
+    assert not is_train_share(forged)
+    assert "choices" in failures(forged)
 
 
 # What might not be folds
@@ -131,16 +132,17 @@ def test_more_folds_than_may_be_chosen_are_caught():
     """Asked for, and then passed off as chosen."""
     X, y = rows(2, 2.5, 220)
     clf = CertifiedVoteClassifier("auto", forest(), 5, random_state=5).fit(X, y)
-    words = case("auto in folds").certificate.choices[0].replace(f"{case('auto in folds').certificate.split} v", "5 v")
-    forged = with_parameters(dataclasses.replace(clf.certificate_, choices=(words,)), split="auto")
-    assert {"parameter split", "choices", "rows of the parts"} <= failures(forged)
+    first = case("auto in folds").certificate.first_rows
+    forged = with_parameters(dataclasses.replace(clf.certificate_, first_rows=first), split="auto")
+    assert {"parameter split", "rows of the parts"} <= failures(forged)
 
 
 def test_folds_of_all_rows_that_pass_as_chosen_are_caught(folded):
     """More rows certify than may, those that were looked at among them."""
     X, y = rows(2, 2.5, 220)
     clf = CertifiedVoteClassifier("auto", forest(), int(folded.split), random_state=5).fit(X, y)
-    clf.certificate_ = with_parameters(dataclasses.replace(clf.certificate_, choices=folded.choices), split="auto")
+    told = dataclasses.replace(clf.certificate_, first_rows=folded.first_rows)
+    clf.certificate_ = with_parameters(told, split="auto")
     clf.split = "auto"
     assert failures(clf.certificate_) == {"rows of the parts"}
     assert {"rows of the parts", "parts"} <= failures(clf.certificate_, clf, X, y)
@@ -228,7 +230,7 @@ def test_a_number_of_folds_picked_by_looking_is_on_trust_until_a_new_fit(monkeyp
     assert clf.certificate_.split == str(other)
     checks = verify(clf.certificate_, clf, X, y)
     assert [check.what for check in checks if not check.passed] == []
-    (line,) = (check for check in checks if check.on_trust and "choices" in check.fields)
+    (line,) = (check for check in checks if check.on_trust and "first_rows" in check.fields)
     assert "the first rows alone decided" in line.detail
     assert "into how many folds the others fall" in line.detail
     failed = failures(clf.certificate_, clf, X, y, refit=True)

@@ -15,7 +15,7 @@ pytest.importorskip("flint", reason="proofs need python-flint: install certivote
 from kinds import as_fresh, case, forest, patients, rows
 
 from certivote import CertifiedVoteClassifier, certify_predictions, verify
-from certivote.certificate import Drift
+from certivote.certificate import Drift, Finding
 from certivote.maths.betting import betting_upper
 from certivote.pipeline import _units
 from certivote.verify._drift import check_drift, fisher_p_value
@@ -92,10 +92,11 @@ def test_rows_in_place_of_entities_are_caught():
 def test_a_remark_on_entities_of_one_row_is_there_where_it_must_be():
     alone = certify_predictions(*answered(), groups=np.arange(90))
     (remark,) = alone.remarks
-    assert "remark on the entities" in failures(verify(dataclasses.replace(alone, remarks=())))
+    assert remark.startswith("Every certified entity has one row")
     together = certify_predictions(*answered(), groups=patients())
-    assert "remark on the entities" in failures(verify(dataclasses.replace(together, remarks=(remark,))))
-    assert "remarks" in failures(verify(dataclasses.replace(together, remarks=("All is well.",))))
+    assert together.remarks == ()
+    found = Finding("neighbours alike", numbers=(0.9,))
+    assert "findings" in failures(verify(dataclasses.replace(together, findings=(found,))))
 
 
 def test_groups_that_were_dropped_are_caught():

@@ -12,6 +12,7 @@ pytest.importorskip("flint", reason="proofs need python-flint: install certivote
 from kinds import case, forest, rows, with_statements
 
 from certivote import CertifiedVoteClassifier, verify
+from certivote.certificate import Finding, FirstRows
 from certivote.maths.occam import PriceList
 from certivote.pipeline import PartRows
 from certivote.pipeline._split import split_rows
@@ -194,22 +195,19 @@ def test_a_simulation_that_was_left_out_is_caught(monkeypatch):
 TEXTS = {
     "no bounds by class": ("bounds by class", lambda c: {"promises": ()}),
     "one class not spoken of": ("by class", lambda c: {"promises": with_statements(c, c.by_class[:-1]).promises}),
-    "another theorem": ("theorem", lambda c: {"theorem": "Theorem 7"}),
-    "no theorem": ("theorem", lambda c: {"theorem": ""}),
-    "another hyper-prior": ("hyper-prior in words", lambda c: {"hyper_prior": "Dirichlet with given parameters"}),
+    "another hyper-prior": ("kind of hyper-prior", lambda c: {"prior": "given"}),
     "another split": ("split", lambda c: {"split": "cross"}),
     "folds that are none": ("split", lambda c: {"split": "1"}),
-    "an assumption less": ("assumptions", lambda c: {"assumptions": c.assumptions[1:]}),
-    "no assumptions": ("assumptions", lambda c: {"assumptions": ()}),
-    "an assumption softened": ("assumptions", lambda c: {"assumptions": (*c.assumptions[:-1], "All is well.")}),
-    "an assumption more": ("assumptions", lambda c: {"assumptions": (*c.assumptions, "None of this matters.")}),
-    "a choice that was not there": ("choices", lambda c: {"choices": ("all rows train the voters",)}),
+    "voters that came fitted": ("voters that may have come fitted", lambda c: {"came_fitted": True, "split": "none"}),
+    "a choice that was not made": ("choices", lambda c: {"first_rows": FirstRows(18, "learning curve", 0.5, 0.5, 0.5)}),
+    "rows that were not left out": ("rows that were used in part", lambda c: {"sample_rows": 10}),
+    "rows that were not learned from": ("rows that were used in part", lambda c: {"learned_rows": 10}),
     "another solver": ("parameter solver", lambda c: {"solver": "adam"}),
     "no solver": ("solver", lambda c: {"solver": ""}),
-    "another predictor": ("method", lambda c: {"certified": "the mean vote"}),
+    "another subject": ("parameters", lambda c: {"subject": "answers"}),
     "another loss": ("parameter loss", lambda c: {"loss": "half-weight"}),
     "fewer classes": ("by class", lambda c: {"classes": c.classes[:-1]}),
-    "a remark that it has no need of": ("remark on the bound", lambda c: {"remarks": ("the C-bound does not apply",)}),
+    "a finding twice": ("findings", lambda c: {"findings": (Finding("constant", (0,)),) * 2}),
 }
 
 
@@ -220,17 +218,16 @@ def test_a_text_that_contradicts_the_numbers_is_caught(kind):
     assert name in failures(dataclasses.replace(certificate, **change(certificate)))
 
 
-def test_a_remark_that_must_be_there_is_missed():
+def test_a_remark_on_the_bound_follows_from_the_numbers():
     certificate = case("c-bound that does not apply").model.certificate_
-    assert "the C-bound does not apply" in certificate.remarks[0]
-    assert "remark on the bound" in failures(dataclasses.replace(certificate, remarks=certificate.remarks[1:]))
+    assert "The theorem needs a mean wrong mass below one half" in certificate.remarks[0]
 
 
 def test_voters_that_came_fitted_must_be_confessed():
     given = case("holdout of classifiers")
     assert "came fitted" in given.model.certificate_.assumptions[-1]
-    forged = dataclasses.replace(given.model.certificate_, assumptions=given.model.certificate_.assumptions[:-1])
-    (line,) = (check for check in verify(forged) if "assumptions" in check.fields)
+    forged = dataclasses.replace(given.model.certificate_, came_fitted=False)
+    (line,) = (check for check in verify(forged) if "came_fitted" in check.fields)
     assert "the model shows" in line.detail
     caught = {check.what for check in given.audit(forged, "model") if not check.passed}
     assert caught == {"voters that came fitted"}
@@ -277,7 +274,7 @@ def test_what_a_certificate_says_reaches_a_terminal_without_control_characters()
     certificate = case("dis-b").model.certificate_
     evil = "no\x1b[2J\x07\r\u202eall checks passed"
     by_class = (dataclasses.replace(certificate.by_class[0], label=evil), *certificate.by_class[1:])
-    texts = {"classes": (evil, "yes"), "theorem": evil, "solver": evil, "library_version": evil}
+    texts = {"classes": (evil, "yes"), "solver": evil, "library_version": evil}
     checks = verify(dataclasses.replace(with_statements(certificate, by_class), **texts))
     lines = [str(check) for check in checks]
     assert any("\\x1b[2J\\x07\\r\\u202e" in line for line in lines)

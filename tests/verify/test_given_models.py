@@ -14,7 +14,7 @@ pytest.importorskip("flint", reason="proofs need python-flint: install certivote
 from kinds import case, given_answers, patients, rows
 
 from certivote import certify, certify_predictions, verify
-from certivote.certificate import recorded_parameters
+from certivote.certificate import Finding, recorded_parameters
 from certivote.theory.bounds import holdout
 
 UNUSED = "rows that are new to the model"
@@ -104,18 +104,18 @@ def test_remarks_that_come_from_looking_at_the_rows_are_taken_on_trust():
     table = pd.DataFrame(X, columns=["a", "b", "c"]).assign(patient=np.repeat(np.arange(60), 5))
     y, shuffled = (X[:, 0] > 0).astype(int), rng.permutation(300)
     in_rows = certify_predictions(y, y, table=np.cumsum(rng.normal(size=(300, 3)), axis=0))
-    assert any(remark.startswith("Neighbouring") for remark in in_rows.remarks)
+    assert [finding.kind for finding in in_rows.findings] == ["neighbours alike"]
     in_time = certify_predictions(y, y, table=table, order=shuffled)
     given = certify(lambda rows: (rows["a"] > 0).astype(int), table.iloc[shuffled], y[shuffled])
-    assert any("'patient' repeats" in remark for remark in given.remarks)
+    assert [(finding.kind, finding.columns) for finding in given.findings] == [("repeated values", ("patient",))]
     for certificate in (in_rows, in_time, given):
         checks = verify(certificate)
         assert failures(checks) == set()
-        assert "remarks" in {field for check in checks for field in check.fields}
-        for forged in ((*certificate.remarks, "All is well."), (*given.remarks, *given.remarks)):
-            assert failures(verify(dataclasses.replace(certificate, remarks=forged))) == {"remarks"}
-    neighbours = dataclasses.replace(in_time, remarks=in_rows.remarks)
-    assert failures(verify(neighbours)) == {"remarks"}, "of rows in time nobody says that"
+        assert "findings" in {field for check in checks for field in check.fields}
+        for forged in ((*certificate.findings, Finding("constant", (0,))), (*given.findings, *given.findings)):
+            assert failures(verify(dataclasses.replace(certificate, findings=forged))) == {"findings"}
+    neighbours = dataclasses.replace(in_time, findings=in_rows.findings)
+    assert failures(verify(neighbours)) == {"findings"}, "of rows in time nobody says that"
 
 
 def test_what_must_come_together_is_asked_for():
@@ -150,21 +150,21 @@ def as_a_vote(certificate):
     fit = case("dis-r without a split").certificate
     own = dict(fit.provenance.parameters) | {"method": '"holdout"', "delta": "0.05", "prior": '"auto"'}
     origin = dataclasses.replace(certificate.provenance, parameters=tuple(own.items()))
-    return dataclasses.replace(certificate, provenance=origin, certified="the fixed vote")
+    return dataclasses.replace(certificate, provenance=origin, subject="vote")
 
 
 def test_a_given_model_is_not_passed_off_as_a_vote_nor_a_vote_as_a_given_model():
     X, y, (_, tree) = trained()
     given = certify(tree, X, y)
-    assert {"method"} == failures(verify(dataclasses.replace(given, certified="the fixed vote"))) & {"method"}
-    assert {"digests", "hyper-prior in words", "assumptions"} <= failures(verify(as_a_vote(given)))
+    assert {"parameters", "digests"} <= failures(verify(dataclasses.replace(given, subject="vote")))
+    assert {"digests", "kind of hyper-prior"} <= failures(verify(as_a_vote(given)))
     vote = case("holdout").certificate
-    assert "method" in failures(verify(dataclasses.replace(vote, certified="the given model")))
-    given = {"models": ["tree"], "delta": 0.05, "answers_only": False, "promises": [], "together": False}
+    assert "parameters" in failures(verify(dataclasses.replace(vote, subject="models")))
+    given = {"models": ["tree"], "delta": 0.05, "promises": [], "together": False}
     parameters = recorded_parameters(given)
     origin = dataclasses.replace(vote.provenance, parameters=parameters)
-    forged = dataclasses.replace(vote, certified="the given model", provenance=origin)
-    assert {"parameter split", "rows of the parts", "assumptions"} <= failures(verify(forged))
+    forged = dataclasses.replace(vote, subject="models", provenance=origin)
+    assert {"parameter split", "rows of the parts"} <= failures(verify(forged))
 
 
 def test_models_and_answers_do_not_fit_the_certificate_of_a_vote():

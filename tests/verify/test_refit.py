@@ -36,8 +36,7 @@ def passing_as(clf, voters):
     own, ((_, text),) = clf.certificate_.provenance.parameters, recorded_parameters({"voters": voters})
     parameters = tuple((name, text if name == "voters" else value) for name, value in own)
     origin = dataclasses.replace(clf.certificate_.provenance, parameters=parameters)
-    silent = tuple(text for text in clf.certificate_.assumptions if "came fitted" not in text)
-    clf.certificate_ = dataclasses.replace(clf.certificate_, provenance=origin, assumptions=silent)
+    clf.certificate_ = dataclasses.replace(clf.certificate_, provenance=origin, came_fitted=False)
     return clf
 
 

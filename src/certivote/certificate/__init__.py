@@ -6,7 +6,7 @@ methods import when they are called.
 """
 
 from certivote.certificate._alignment import check_aligned
-from certivote.certificate._certificate import Certificate
+from certivote.certificate._certificate import Certificate, PriorKind, Subject, method_of
 from certivote.certificate._digests import (
     as_rows,
     data_digest,
@@ -15,6 +15,7 @@ from certivote.certificate._digests import (
     row_piece,
     rows_digest,
 )
+from certivote.certificate._earlier import AlarmRecord, Earlier, WatchRecord
 from certivote.certificate._in_words import (
     confidence,
     counted,
@@ -25,6 +26,7 @@ from certivote.certificate._in_words import (
     percent_up,
     plain_percent,
 )
+from certivote.certificate._looks import FINDINGS, Finding, FirstRows
 from certivote.certificate._parts import Candidate, Drift, PartRecord, Payment
 from certivote.certificate._promises import Fixed, PromiseRecord, Statement
 from certivote.certificate._provenance import Provenance, recorded_parameters
@@ -35,19 +37,27 @@ from certivote.certificate._witnesses import MOST_WITNESSES, Witnesses, value_di
 from certivote.maths.tree_digest import Piece, join_pieces, together
 
 __all__ = [
+    "FINDINGS",
     "MOST_WITNESSES",
     "SCHEMA_VERSION",
+    "AlarmRecord",
     "Candidate",
     "Certificate",
     "Drift",
+    "Earlier",
+    "Finding",
+    "FirstRows",
     "Fixed",
     "PartRecord",
     "Payment",
     "Piece",
+    "PriorKind",
     "PromiseRecord",
     "Provenance",
     "Statement",
+    "Subject",
     "UsedRows",
+    "WatchRecord",
     "Witnesses",
     "are_own_rows",
     "as_rows",
@@ -58,6 +68,7 @@ __all__ = [
     "data_digest",
     "entities",
     "join_pieces",
+    "method_of",
     "missing_places",
     "names_of",
     "number_down",

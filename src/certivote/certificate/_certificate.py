@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from certivote.certificate._alignment import check_aligned
+from certivote.certificate._looks import Finding, FirstRows
 from certivote.certificate._parts import Bound, Candidate, Delta, PartRecord, RenyiOrder
 from certivote.certificate._promises import PromiseRecord, Statement
 from certivote.certificate._provenance import Provenance
@@ -18,11 +19,22 @@ from certivote.certificate._values import class_place, unwritable_text
 from certivote.certificate._views import Views
 from certivote.codec import LARGEST, Count, Names, Share, Within, write
 from certivote.maths.shift import shifted_bound
-from certivote.theory.methods import METHODS
-from certivote.theory.predictors import PREDICTORS
+from certivote.theory.methods import METHODS, Method
+from certivote.theory.predictors import GIVEN
 from certivote.votes import build_votes, plurality
 
-__all__ = ["Certificate"]
+Subject = Literal["vote", "models", "answers"]
+"""What a certificate is about: a vote that was learned, models that were given, or answers alone."""
+PriorKind = Literal["none", "equal", "grid", "informed", "given"]
+"""How the hyper-prior was chosen."""
+
+
+def method_of(certificate: "Certificate") -> Method:
+    """The method as a certificate used it: about one given model, or with the theorem for entities, if it is so."""
+    method = METHODS[certificate.method]
+    if certificate.is_given and not method.predictor.learns:
+        method = dataclasses.replace(method, predictor=GIVEN)
+    return method.by_entity(certificate.bets == "in order") if certificate.groups else method
 
 
 @dataclass(frozen=True)
@@ -38,24 +50,25 @@ class Certificate(Views):
         Upper bound on the error of the deployed vote.
     delta : float
         Probability, over the sample and the draw, that the bound fails.
-    method, theorem, certified : str
-        How the bound was made, where it is proved, and whose error it bounds.
+    subject : {"vote", "models", "answers"}
+        What it is about: a vote that was fitted; models that were given, one of them or a vote of them; or the same of
+        which only the answers were given.
+    method : str
+        How the bound was made.
     loss : {"plurality", "half-weight"}
         What counts as an error.
     split : str
         ``none``, ``single``, ``cross``, or the number of folds.
-    vacuous : bool
-        Whether the bound says nothing (it is 1 or more).
     average_bound : float or None
         With several parts, the bound on the average error of their votes (for two, Theorem 8 or 9).
     deployed : int
         Which entry of ``parts`` is the deployed vote.
     average_weights : tuple of float
         The weights of the parts in the average.
-    remarks : tuple of str
-        What a reader of this certificate should know besides.
-    renyi_order : float or None
-        Order of the Rényi divergence, for dis-v.
+    findings : tuple of Finding
+        What the rows of the deployed part show about the table. :attr:`remarks` puts them in words.
+    came_fitted : bool
+        Whether some voters came fitted, or may know something that the fit has not taught them.
     renyi_orders : tuple of float
         The orders that were to choose from.
     n_draws : int
@@ -64,10 +77,9 @@ class Certificate(Views):
         The price list of dis-b, see :class:`certivote.maths.occam.PriceList`.
     constant : {"paper", "exact"}
         ``2 sqrt(n)`` or Maurer's constant itself.
-    hyper_prior : str
-        How the hyper-prior was chosen.
-    choices : tuple of str
-        What ``method="auto"`` chose, and from what.
+    prior : {"none", "equal", "grid", "informed", "given"}
+        Where the hyper-prior comes from: there is none, since nothing was learned; equal weights; one of several, each
+        paid for; out-of-sample votes on training rows; the user. :attr:`hyper_prior` puts it in words.
     solver : str
     classes : tuple of str
     parts : tuple of PartRecord
@@ -77,14 +89,19 @@ class Certificate(Views):
         own ``delta``, beside ``bound``.
     together : bool
         Whether ``bound`` and all promises hold at once up to ``delta``, which is then divided among them.
-    assumptions : tuple of str
-        Sentences that must be true of the data and of how the certificate came about.
     groups : str
         What tells which rows belong together, the name of a column or just ``groups``; empty if every row is by itself.
         The bound is then on the error of a random row of a new entity.
     division : {"shuffled", "by row number"}
         How rows were divided into training and certification rows: all of them were shuffled; or each by itself, by a
         random number that belongs to its number, the seed and the digest of all rows, wherever it lay.
+    first_rows : FirstRows or None
+        What the first rows have decided about the others, where ``method="auto"`` left it to them.
+    sample_rows : int or None
+        On a cluster, the training rows that voters were fitted on which are not trained where rows lie; None if it is
+        all of them.
+    learned_rows : int or None
+        On a cluster, the certification rows that weights were learned from; None if it is all of them.
     bets : {"in order", "at once"}
         How bets are placed where they bound a mean loss, of entities or of costs: one after another in a random order;
         or on all losses at once, which needs no order, where answers are all that was given, and the seed too.
@@ -99,35 +116,34 @@ class Certificate(Views):
 
     schema_version: int
     library_version: str
+    subject: Subject
     method: Annotated[str, Names(METHODS)]
-    certified: Annotated[str, Names(PREDICTORS)]
-    theorem: str
     loss: Literal["plurality", "half-weight"]
     split: str
     delta: Delta
     bound: Bound
-    vacuous: bool
     average_bound: Bound | None
     deployed: Count
     average_weights: tuple[Share, ...]
-    renyi_order: RenyiOrder | None
     renyi_orders: tuple[RenyiOrder, ...]
     n_draws: Annotated[int, Within(1, LARGEST)]
     price_atoms: tuple[tuple[float, ...], ...]
     price_scales: tuple[tuple[float, ...], ...]
     constant: Literal["paper", "exact"]
-    hyper_prior: str
-    choices: tuple[str, ...]
+    prior: PriorKind
     solver: str
     classes: tuple[str, ...]
     parts: tuple[PartRecord, ...]
     promises: tuple[PromiseRecord, ...]
     together: bool
-    remarks: tuple[str, ...]
-    assumptions: tuple[str, ...]
+    findings: tuple[Finding, ...]
+    came_fitted: bool
     groups: str
     order: str
     division: Literal["shuffled", "by row number"]
+    first_rows: FirstRows | None
+    sample_rows: Count | None
+    learned_rows: Count | None
     bets: Literal["in order", "at once"]
     candidates: tuple[Candidate, ...]
     provenance: Provenance
@@ -139,6 +155,35 @@ class Certificate(Views):
                 f"No file could hold the text {text!r:.100} of a certificate: half of a surrogate pair is no character "
                 "of its own. Rename the class, the column or the model that has it, or read it in its real encoding."
             )
+
+    @property
+    def is_given(self) -> bool:
+        """Whether models were given: it is about one of them, or about a vote of them."""
+        return self.subject != "vote"
+
+    @property
+    def certified(self) -> str:
+        """Whose error the bound is about, such as ``the drawn vote``."""
+        return method_of(self).predictor.name
+
+    @property
+    def theorem(self) -> str:
+        """Where the bound is proved."""
+        own, n_parts = method_of(self).theorem, len(self.parts)
+        if n_parts == 1:
+            return own.name
+        average = own.average_name if self.constant == "paper" else "the mean of the bounds of the parts"
+        return f"{own.name} at delta/{n_parts} on its own part (the average: {average})"
+
+    @property
+    def vacuous(self) -> bool:
+        """Whether the bound says nothing: it is 1 or more."""
+        return self.bound >= 1.0
+
+    @property
+    def renyi_order(self) -> float | None:
+        """Order of the Rényi divergence, for dis-v."""
+        return self.deployed_part.renyi_order
 
     @property
     def deployed_part(self) -> PartRecord:

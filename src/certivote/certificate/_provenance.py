@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from certivote.certificate._earlier import Earlier, WatchRecord
 from certivote.codec import Count
-
-__all__ = ["Provenance", "recorded_parameters"]
 
 _LONGEST = 2000
 """Characters of the longest description of voters."""
@@ -50,11 +49,10 @@ class Provenance:
         How many of the rows have each class, in the order of the certificate's ``classes``.
     parameters : tuple of (str, str)
         Names of the parameters of the estimator, and their values as JSON: see :func:`recorded_parameters`.
-    follows : str
-        Digest of an earlier certificate of the same vote, which was certified again on new rows; empty if there is
-        none: see :attr:`~certivote.Certificate.digest`.
-    since : tuple of str
-        What has happened since that one, in sentences.
+    earlier : Earlier or None
+        The certificate before, of the same vote, which was certified again on new rows.
+    watched : tuple of WatchRecord
+        What monitors have seen since that one; :attr:`since` puts it in words.
     """
 
     # "Equal" means that one is the repetition of the other, and a repetition takes place later.
@@ -71,8 +69,20 @@ class Provenance:
     n_rows: Count = 0
     class_counts: tuple[Count, ...] = ()
     parameters: tuple[tuple[str, str], ...] = field(default=(), repr=False)
-    follows: str = ""
-    since: tuple[str, ...] = ()
+    earlier: Earlier | None = None
+    watched: tuple[WatchRecord, ...] = ()
+
+    @property
+    def follows(self) -> str:
+        """Digest of the certificate before; empty if there is none."""
+        return self.earlier.digest if self.earlier else ""
+
+    @property
+    def since(self) -> tuple[str, ...]:
+        """What the certificate before said, and what has happened since, in words."""
+        from certivote.present import since
+
+        return since(self)
 
     def with_source(self, name: str, digest: str) -> "Provenance":
         """The same with a file, of which only the name is kept, and the SHA-256 of its bytes."""

@@ -6,7 +6,7 @@ from certivote.certificate._parts import PartRecord
 from certivote.certificate._promises import Statement
 from certivote.codec import CodecError, Within, any_value, at, parse, read, shown
 from certivote.theory.families import FAMILIES
-from certivote.theory.predictors import PREDICTORS
+from certivote.theory.methods import METHODS
 
 if TYPE_CHECKING:
     from certivote.certificate._certificate import Certificate
@@ -44,7 +44,7 @@ def certificate_from(kind: "type[Certificate]", text: str) -> "Certificate":
 
 def check_certificate(certificate: "Certificate") -> None:
     """Refuse numbers that contradict one another, before anything divides by them or makes arrays of them."""
-    has_errors, grouped = not PREDICTORS[certificate.certified].is_random, bool(certificate.groups)
+    has_errors, grouped = not METHODS[certificate.method].predictor.is_random, bool(certificate.groups)
     if not certificate.parts:
         raise CodecError("must have at least one of its parts")
     if certificate.deployed >= len(certificate.parts):
@@ -55,6 +55,9 @@ def check_certificate(certificate: "Certificate") -> None:
                 raise CodecError("must have an n of at least 1; got 0")
             _check_counts(part, has_errors, grouped)
             _check_parameters(part)
+    for i, finding in enumerate(certificate.findings):
+        with at(f".findings[{i}]"):
+            finding.check()
     with at(".provenance"):
         _check_recorded(certificate.provenance.parameters)
     seen = set()

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from certivote.certificate._certificate import Certificate
     from certivote.certificate._used_rows import UsedRows
 
-__all__ = ["Views"]
-
 
 class Views:
     """The methods of a certificate that show it."""
@@ -134,6 +132,34 @@ class Views:
         from certivote.present import log_certificate
 
         return log_certificate(self._made, self._usual_title if title is None else title, command, folder)
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """Sentences that must be true of the data and of how the certificate came about, those first that fail most."""
+        from certivote.present import assumptions
+
+        return tuple(assumptions(self._made).values())
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """What was chosen for this certificate by looking at rows that do not certify, or by their number, in words."""
+        from certivote.present import choices
+
+        return choices(self._made)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What a reader should know besides, in words."""
+        from certivote.present import remarks
+
+        return tuple(text for _, text in remarks(self._made))
+
+    @property
+    def hyper_prior(self) -> str:
+        """Where the hyper-prior comes from, in words."""
+        from certivote.present import hyper_prior
+
+        return hyper_prior(self._made)
 
     def __str__(self) -> str:
         from certivote.present import certificate_text

@@ -16,20 +16,6 @@ from certivote.cli._shared import fail
 from certivote.io import Table, TableError, TableFile, column_names, read_predictions, same_labels
 from certivote.promises import Abstention, Subgroups
 
-__all__ = [
-    "GivenModels",
-    "RecordedColumns",
-    "as_test",
-    "columns_of_groups",
-    "common_columns",
-    "given_models",
-    "read_beside_others",
-    "recorded_columns",
-    "rows_of_answers",
-    "units_again",
-    "verify_command",
-]
-
 _MODEL_FILE = ".certivote"
 
 
@@ -51,11 +37,12 @@ class GivenModels:
 
 def given_models(certificate: Certificate) -> GivenModels | None:
     """The models that were given; None if the certificate is of a vote that was fitted."""
-    parameters = dict(certificate.provenance.parameters)
+    if not certificate.is_given:
+        return None
     with suppress(KeyError, ValueError, RecursionError):
-        names, only = json.loads(parameters["models"]), json.loads(parameters["answers_only"])
+        names = json.loads(dict(certificate.provenance.parameters)["models"])
         if isinstance(names, list) and names and all(isinstance(name, str) for name in names):
-            return GivenModels(tuple(names), only is True)
+            return GivenModels(tuple(names), certificate.subject == "answers")
     return None
 
 

@@ -1,22 +1,20 @@
 """The same vote, certified on new rows: a certificate of its own, which names the one before it."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from certivote.certificate import Certificate, counted, percent_up
+from certivote.certificate import AlarmRecord, Certificate, Earlier, WatchRecord, counted
 from certivote.monitor._drift import DriftMonitor
 from certivote.monitor._monitor import Monitor
 from certivote.pipeline import certify, certify_predictions, units_again
 from certivote.promises import Promise, Subgroups, promises_of
 
-__all__ = ["follow", "recertify"]
-
-_MOST, _FEW = 10, 5
-"""Alarms, and columns, that a record names."""
+_FEW = 5
+"""Columns that a record names."""
 
 
 def recertify(
@@ -155,7 +153,17 @@ def follow(made: Certificate, earlier: Certificate, monitor: Any = None) -> Cert
             f"These {counted(made.deployed_part.n, 'row')} have made the certificate before. Another one needs rows "
             "that came later."
         )
-    return replace(made, provenance=replace(made.provenance, follows=earlier.digest, since=_since(earlier, monitor)))
+    before = Earlier(
+        digest=earlier.digest,
+        created=earlier.provenance.created,
+        loss=earlier.loss,
+        groups=earlier.groups,
+        delta=earlier.delta,
+        bound=earlier.bound,
+        n=earlier.deployed_part.n,
+    )
+    watched = tuple(_watched(earlier, monitor))
+    return replace(made, provenance=replace(made.provenance, earlier=before, watched=watched))
 
 
 def _named(model: Any) -> tuple[str | None, Any]:
@@ -168,62 +176,30 @@ def _named(model: Any) -> tuple[str | None, Any]:
     return str(name), source
 
 
-def _since(earlier: Certificate, monitor: Any) -> tuple[str, ...]:
-    """What has happened since a certificate was made, in sentences."""
-    part, made = earlier.deployed_part, earlier.provenance.created.partition("T")[0]
-    what = "the error" if earlier.loss == "plurality" else "the probability that half of the weight is wrong"
-    first = (
-        f"The certificate before, of {made}, bounded {what} by {percent_up(earlier.bound)} "
-        f"(delta = {earlier.delta:g}) on {counted(part.n, 'row')}."
+def _watched(earlier: Certificate, monitor: Any) -> Iterator[WatchRecord]:
+    """What monitors of a certificate have seen."""
+    for each in monitor if isinstance(monitor, list | tuple) else [] if monitor is None else [monitor]:
+        if not isinstance(each, Monitor | DriftMonitor):
+            raise TypeError(f"monitor must be a Monitor or a DriftMonitor, or a list of them; got {each!r:.80}.")
+        if each.certificate_digest != earlier.digest:
+            raise ValueError(
+                f"The monitor has watched another certificate ({each.certificate_digest:.16}...) than the one before "
+                f"({earlier.digest:.16}...)."
+            )
+        first, last = (each.calls[0][1], each.calls[-1][1]) if each.calls else ("", "")
+        seen = WatchRecord(isinstance(each, Monitor), each.alpha, first, last, each.n)
+        yield _with_outcomes(seen, each) if isinstance(each, Monitor) else _with_rows(seen, each)
+
+
+def _with_outcomes(seen: WatchRecord, monitor: Monitor) -> WatchRecord:
+    alarms = tuple(
+        AlarmRecord(alarm.name, alarm.bound, alarm.alarm_at or 0, alarm.alarm_when or "") for alarm in monitor.alarms
     )
-    watched: Iterable[Any] = monitor if isinstance(monitor, list | tuple) else [] if monitor is None else [monitor]
-    return (first, *(sentence for each in watched for sentence in _events(each, earlier)))
+    return replace(seen, errors=monitor.streams[0].errors, error_limit=monitor.error_limit, alarms=alarms)
 
 
-def _events(monitor: Any, earlier: Certificate) -> Iterator[str]:
-    """What a monitor has seen, in sentences that stay true."""
-    if not isinstance(monitor, Monitor | DriftMonitor):
-        raise TypeError(f"monitor must be a Monitor or a DriftMonitor, or a list of them; got {monitor!r:.80}.")
-    if monitor.certificate_digest != earlier.digest:
-        raise ValueError(
-            f"The monitor has watched another certificate ({monitor.certificate_digest:.16}...) than the one before "
-            f"({earlier.digest:.16}...)."
-        )
-    if not monitor.calls:
-        yield "It was watched, and nothing was counted."
-        return
-    first, last = monitor.calls[0][1], monitor.calls[-1][1]
-    when = f"from {first} to {last}" if first != last else f"at {first}"
-    chance = f"with a probability of a false alarm of {monitor.alpha:g}"
-    yield from (
-        _of_rows(monitor, when, chance) if isinstance(monitor, DriftMonitor) else _of_outcomes(monitor, when, chance)
-    )
-
-
-def _of_outcomes(monitor: Monitor, when: str, chance: str) -> Iterator[str]:
-    own, unit = monitor.streams[0], "entities" if monitor.groups else "outcomes"
-    errors = f"{own.errors:,.0f}" if float(own.errors).is_integer() else f"{own.errors:,.1f}"
-    yield (
-        f"{own.n:,} {unit} were watched {when}, {chance}: {errors} wrong; the mean error until then is at most "
-        f"{percent_up(own.error_limit)}."
-    )
+def _with_rows(seen: WatchRecord, monitor: DriftMonitor) -> WatchRecord:
     if not monitor.alarm:
-        yield f"No alarm was raised until {monitor.calls[-1][1]}."
-    for alarm in monitor.alarms[:_MOST]:
-        yield (
-            f"Alarm: the bound of {percent_up(alarm.bound)} on {alarm.name} was found not to hold, after outcome "
-            f"{alarm.alarm_at:,}, {alarm.alarm_when}."
-        )
-    if len(monitor.alarms) > _MOST:
-        yield f"Alarms were raised by {len(monitor.alarms) - _MOST:,} more statements."
-
-
-def _of_rows(monitor: DriftMonitor, when: str, chance: str) -> Iterator[str]:
-    unit = "entities" if monitor.groups else "rows"
-    yield f"{monitor.n:,} new {unit} were compared without labels {when}, {chance}."
-    if not monitor.alarm:
-        yield f"They raised no alarm until {monitor.calls[-1][1]}."
-        return
-    yield f"Alarm: the rows were found to look different, after row {monitor.alarm_at:,}, {monitor.alarm_when}."
-    if monitor.moved:
-        yield f"Most moved: {', '.join(repr(each.column) for each in monitor.moved[:_FEW])}."
+        return seen
+    alarm = AlarmRecord("", None, monitor.alarm_at or 0, monitor.alarm_when or "")
+    return replace(seen, alarms=(alarm,), moved=tuple(each.column for each in monitor.moved[:_FEW]))

@@ -18,8 +18,6 @@ from certivote.pipeline._block_risks import BLOCK_ROWS
 from certivote.pipeline._seeds import Streams
 from certivote.pipeline._split import PartRows
 
-__all__ = ["ROWS_BY_NUMBER", "ByNumber", "NumberedRows", "chosen_rows", "draws_of", "trains"]
-
 ROWS_BY_NUMBER = "rows by number"
 """The purpose of the key."""
 _AT_ONCE = 1 << 22
@@ -59,21 +57,10 @@ class ByNumber:
         """Whether weights are learned from so many certification rows block by block."""
         return self.learn_rows is None and n_certify > self.block_rows
 
-    def choices(self, n_train: int, n_certify: int) -> tuple[str, ...]:
-        """What a certificate says of that."""
-        said = [
-            "rows were divided by their numbers, as on a cluster. Training there cannot be repeated: other partitions "
-            "or workers train other voters. So the record holds the model, and not the recipe"
-        ]
-        if n_train > self.sample_rows:
-            said.append(
-                f"voters that are not trained where rows lie saw {self.sample_rows:,} of {n_train:,} training rows"
-            )
-        if self.learn_rows is not None and n_certify > self.learn_rows:
-            said.append(
-                f"weights were learned from {self.learn_rows:,} of {n_certify:,} certification rows; all are counted"
-            )
-        return tuple(said)
+    def looked_at(self, n_train: int, n_certify: int) -> tuple[int | None, int | None]:
+        """How many of so many rows the voters are fitted on, and the weights learned from; None for all."""
+        learned = self.learn_rows is not None and n_certify > self.learn_rows
+        return self.sample_rows if n_train > self.sample_rows else None, self.learn_rows if learned else None
 
 
 @dataclass(frozen=True)

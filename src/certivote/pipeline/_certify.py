@@ -9,8 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certivote._version import __version__
-from certivote.certificate import SCHEMA_VERSION, Certificate, Drift, PartRecord, Payment, PromiseRecord, Witnesses
-from certivote.pipeline._assumptions import assumptions
+from certivote.certificate import (
+    SCHEMA_VERSION,
+    Certificate,
+    Drift,
+    PartRecord,
+    Payment,
+    PriorKind,
+    PromiseRecord,
+    Witnesses,
+)
 from certivote.pipeline._by_number import NumberedRows
 from certivote.pipeline._hyper_priors import HyperPrior
 from certivote.pipeline._learn import SOLVERS, Problem, expected_bound
@@ -26,13 +34,11 @@ from certivote.pipeline._split import PartRows
 from certivote.pipeline._units import drift_of
 from certivote.promises import CountedVote, Repeats, count_votes
 from certivote.theory.bounds import average_of_bounds
-from certivote.theory.predictors import Evidence, Vote
+from certivote.theory.predictors import GIVEN, Evidence, Vote
 from certivote.theory.risks import answers_and_mistakes
 from certivote.theory.theorems import Account, Setting
 from certivote.voters import FittedVoters
 from certivote.votes import fixed_point
-
-__all__ = ["CertifiedPart", "Outcome", "certify_votes"]
 
 Array = NDArray[np.float64]
 _Wrong = tuple[NDArray[np.bool_], Repeats | None]
@@ -326,6 +332,17 @@ def _payments(plan: Plan, learned: _Learned, attempt: _Attempt, n: int) -> tuple
     return tuple(Payment(what, nats) for what, nats in items.items())
 
 
+def _prior(plan: Plan) -> PriorKind:
+    """Where the hyper-prior comes from, as a certificate says it."""
+    if plan.method.predictor is GIVEN:
+        return "none"
+    if not isinstance(plan.prior, str):
+        return "given"
+    if plan.prior == "informed":
+        return "informed"
+    return "grid" if plan.family.over_weights else "equal"
+
+
 def _assemble(
     plan: Plan,
     prepared: Prepared,
@@ -335,53 +352,51 @@ def _assemble(
     promises: tuple[PromiseRecord, ...],
 ) -> Certificate:
     method, own = plan.method, records[deployed]
-    average, theorem = None, method.theorem.name
+    average = None
     if len(records) > 1:
         if plan.constant == "paper":
-            average, how = method.theorem.average(accounts, plan.average_weights), method.theorem.average_name
+            average = method.theorem.average(accounts, plan.average_weights)
         else:
             average = average_of_bounds([record.bound for record in records], plan.average_weights)
-            how = "the mean of the bounds of the parts"
-        theorem = f"{theorem} at delta/{len(records)} on its own part (the average: {how})"
-    one_prior = plan.family.over_weights or len(prepared.parts[0].hyper_priors) == 1
-    remark, units = method.theorem.remark(own.risks, own.bound), prepared.units
-    made = provenance(prepared.table, prepared.streams, plan.parameters)
+    units, rows = prepared.units, prepared.parts[0]
     prices = plan.price_list if method.theorem.uses_prices else None
     # Losses of entities, or of rows that cost more or less; of what is counted there are none.
     placed = bool(units.groups) or any(entry.losses for promise in promises for entry in promise.statements)
+    sample_rows, learned_rows = (
+        (None, None) if plan.by_number is None else plan.by_number.looked_at(rows.rows.n_train, rows.n_rows)
+    )
     return Certificate(
         schema_version=SCHEMA_VERSION,
         library_version=__version__,
+        subject=prepared.subject,
         method=method.name,
-        certified=method.predictor.name,
-        theorem=theorem,
         loss=plan.loss,
         split=str(plan.split),
         delta=plan.delta,
         bound=own.bound,
-        vacuous=own.bound >= 1.0,
         average_bound=average,
         deployed=deployed,
         average_weights=plan.average_weights,
-        renyi_order=own.renyi_order,
         renyi_orders=plan.paid_orders,
         n_draws=plan.paid_draws,
         price_atoms=prices.atoms if prices else (),
         price_scales=prices.scales if prices else (),
         constant=plan.constant,
-        hyper_prior=prepared.hyper_prior if one_prior else "equal weights",
-        choices=prepared.choices,
+        prior=_prior(plan),
         solver=plan.solver,
         classes=tuple(str(label) for label in prepared.classes),
         parts=tuple(records),
         promises=promises,
         together=plan.together,
-        remarks=(*((remark,) if remark else ()), *prepared.parts[deployed].remarks),
-        assumptions=(*assumptions(units, method.predictor, made, promises=len(promises) > 1), *prepared.provisos),
+        findings=prepared.parts[deployed].findings,
+        came_fitted=prepared.came_fitted,
         groups=units.groups,
         order=units.order,
         division="shuffled" if plan.by_number is None else "by row number",
+        first_rows=prepared.first_rows,
+        sample_rows=sample_rows,
+        learned_rows=learned_rows,
         bets="in order" if plan.in_order or not placed else "at once",
         candidates=(),
-        provenance=made,
+        provenance=provenance(prepared.table, prepared.streams, plan.parameters),
     )

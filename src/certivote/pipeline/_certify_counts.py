@@ -18,8 +18,6 @@ from certivote.pipeline._values import column_name
 from certivote.promises import PROMISES, ByClass, Promise
 from certivote.votes import build_votes
 
-__all__ = ["certify_counts", "count_predictions"]
-
 
 def count_predictions(y_true: ArrayLike, y_pred: Any, *, first: int = 0) -> PredictionCounts:
     """Count the answers of a model to some of the rows: a partition, which may lie anywhere.
@@ -146,8 +144,9 @@ def certify_counts(
         streams=Streams(seed_of(None), ""),  # nothing is random
         digests=(join_pieces(part.piece for part in parts), ""),
         counted=CountedRows(table[labels, codes], _votes_digest(parts, classes)),
+        subject="answers",
     )
-    plan = alone(for_models(plan, [name], True, given.streams.seed))
+    plan = alone(for_models(plan, [name], given.subject, given.streams.seed))
     return certified(plan, codes[:, None], given, Sight(is_given=True)).certificate
 
 

@@ -1,11 +1,12 @@
 """What a reader should know about single columns: that one gives the answer away, names the rows, or says nothing.
 
-All is computed from training rows, and nothing is decided by it: columns are remarked on, never dropped. The remarks
-are careful: a column of measurements may tell the classes apart honestly, and a whole number may be a measurement.
+All is computed from training rows, and nothing is decided by it: columns are remarked on, never dropped. What is found
+may have a good reason: a column of measurements may tell the classes apart honestly, and a whole number may be a
+measurement.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,12 +18,11 @@ from sklearn.model_selection import KFold, cross_val_predict
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import _safe_indexing
 
+from certivote.certificate import Finding
 from certivote.theory.bounds import holdout
 from certivote.theory.risks import Labels
 from certivote.voters import ColumnEncoder
 from certivote.voters.text_columns import coded
-
-__all__ = ["Column", "column_remarks", "read_column", "whole_column"]
 
 _ROWS, _COLUMNS = 5000, 1000
 """Most rows and columns that are looked at."""
@@ -30,8 +30,9 @@ _FEWEST = 50
 """Training rows below which a pattern in a column may be chance."""
 _FEWEST_ERRORS = 5
 """Training rows outside of the most frequent class below which nothing is to be told apart."""
-_NAMED = 4
-"""Columns that a remark names."""
+_TELLING = ("numbers the rows", "tells the class")
+_KINDS = (*_TELLING, "names each row", "constant", "empty")
+"""What may be found of a column, worst first."""
 _TOLD, _SURELY = 0.1, 0.03
 """A column tells the class if, out of sample, it leaves less than the first share of the errors of always answering the
 most frequent class, and errs with 95 % confidence on at most the second share of the rows."""
@@ -59,8 +60,8 @@ class Column:
         return self.texts is None and not self.is_date
 
 
-def column_remarks(X: Any, labels: Labels, names: Sequence[str]) -> tuple[str, ...]:
-    """Remarks about the columns of the training rows, worst first.
+def column_findings(X: Any, labels: Labels, names: Sequence[str]) -> tuple[Finding, ...]:
+    """What the training rows show about single columns, worst first.
 
     Parameters
     ----------
@@ -77,11 +78,10 @@ def column_remarks(X: Any, labels: Labels, names: Sequence[str]) -> tuple[str, .
     >>> rng = np.random.default_rng(0)
     >>> y = np.repeat([0, 1], 100)
     >>> X = np.column_stack([rng.normal(size=200), np.ones(200), y + 0.3 * rng.random(200)])
-    >>> for remark in column_remarks(X, y, ["age", "site", "discharged"]):
-    ...     print(remark)
-    Column 'discharged' alone tells the class of 100 % of the training rows. If it is known only after the answer is, \
-the certificate is about a giveaway: fit again without it.
-    Column 'site' has the same value in every training row, and cannot help.
+    >>> for finding in column_findings(X, y, ["age", "site", "discharged"]):
+    ...     print(finding.kind, finding.columns, finding.numbers)
+    tells the class ('discharged',) (1.0,)
+    constant ('site',) ()
     """
     n_rows, n_columns = X.shape[0], X.shape[1] if np.ndim(X) == 2 or sparse.issparse(X) else 0
     if n_rows < 2 or not n_columns:
@@ -96,7 +96,7 @@ the certificate is about a giveaway: fit again without it.
         part = np.asfortranarray(part)  # it is read a column at a time
     known = labels[sample]
     usual = _majority_errors(known)
-    found: dict[str, list[int]] = {"index": [], "told": [], "identifier": [], "constant": [], "empty": []}
+    found: dict[str, list[int]] = {kind: [] for kind in _KINDS}
     shares: dict[int, float] = {}
     for place in range(min(n_columns, _COLUMNS)):
         column = read_column(part, place)
@@ -109,14 +109,22 @@ the certificate is about a giveaway: fit again without it.
             errors = _errors(column, known, (_INDEX_TOLD if index else _TOLD) * usual)
             shares[place] = 1.0 - errors / len(known)
             if index and errors < _INDEX_TOLD * usual:
-                kind = "index"
+                kind = "numbers the rows"
             elif errors < _TOLD * usual and holdout(errors, len(known), 0.05) <= _SURELY:
-                kind = "told"
+                kind = "tells the class"
             elif identifier:
-                kind = "identifier"
+                kind = "names each row"
         if kind:
             found[kind].append(place)
-    return tuple(_sentences(found, shares, names, n_columns))
+    findings = [_finding(kind, places, shares, names) for kind, places in found.items() if places]
+    if n_columns > _COLUMNS:
+        findings.append(Finding("columns looked at", numbers=(float(_COLUMNS), float(n_columns))))
+    return tuple(findings)
+
+
+def _finding(kind: str, places: Sequence[int], shares: Mapping[int, float], names: Sequence[str]) -> Finding:
+    told = (min(shares[place] for place in places),) if kind in _TELLING else ()
+    return Finding(kind, tuple(places), tuple(names[place] for place in places) if names else (), told)
 
 
 def read_column(part: Any, place: int) -> Column | None:
@@ -230,60 +238,3 @@ def _errors_by_value(counts: NDArray[np.intp], codes: NDArray[np.intp], labels: 
 
 def _folds() -> KFold:
     return KFold(5, shuffle=True, random_state=0)
-
-
-def _shown(name: str, place: int) -> str:
-    return repr(name) if name.strip() else f"{place} (counted from 0, without a name)"
-
-
-def _sentences(
-    found: dict[str, list[int]], shares: dict[int, float], names: Sequence[str], n_columns: int
-) -> list[str]:
-    """The remarks in words."""
-
-    def shown(places: list[int]) -> str:
-        listed = [_shown(names[place], place) if names else str(place) for place in places[:_NAMED]]
-        if len(places) > _NAMED:
-            listed.append(f"{len(places) - _NAMED:,} more")
-        words = listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} and {listed[-1]}"
-        where = "" if names else " (counted from 0)"
-        return f"{'Column' if len(places) == 1 else 'Columns'} {words}{where}"
-
-    def share(places: list[int]) -> str:
-        return f"{np.floor(1000 * min(shares[place] for place in places)) / 10:g} %"
-
-    sentences = []
-    if places := found["index"]:
-        one = len(places) == 1
-        sentences.append(
-            f"{shown(places)} {'seems' if one else 'seem'} to number the rows of a file that was sorted by class: "
-            f"alone {'it tells' if one else 'each tells'} the class of {share(places)} of the training rows. New cases "
-            f"have no such number, and the certificate says nothing about them: fit again without "
-            f"{'it' if one else 'them'}."
-        )
-    if places := found["told"]:
-        one = len(places) == 1
-        sentences.append(
-            f"{shown(places)} alone {'tells' if one else 'each tell'} the class of {share(places)} of the training "
-            f"rows{'' if one else ' or more'}. If {'it is' if one else 'they are'} known only after the answer is, the "
-            f"certificate is about a giveaway: fit again without {'it' if one else 'them'}."
-        )
-    if places := found["identifier"]:
-        one = len(places) == 1
-        sentences.append(
-            f"{shown(places)} {'has' if one else 'have'} another value in nearly every training row, as "
-            f"identifiers have. If {'it is one' if one else 'these are such'}, fit again without "
-            f"{'it' if one else 'them'}: new cases have new values."
-        )
-    if places := found["constant"]:
-        has = "has" if len(places) == 1 else "have"
-        sentences.append(f"{shown(places)} {has} the same value in every training row, and cannot help.")
-    if places := found["empty"]:
-        has = "has" if len(places) == 1 else "have"
-        sentences.append(f"{shown(places)} {has} no value in any training row.")
-    if n_columns > _COLUMNS:
-        sentences.append(
-            f"Only the first {_COLUMNS:,} of {n_columns:,} columns were looked at for giveaways, identifiers, constant "
-            "and empty columns."
-        )
-    return sentences

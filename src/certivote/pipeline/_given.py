@@ -11,6 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from certivote.certificate import (
     Candidate,
     Certificate,
+    Finding,
+    Subject,
     as_rows,
     check_aligned,
     data_digest,
@@ -37,13 +39,11 @@ from certivote.pipeline._promises import Sight, check_promises, check_sight, col
 from certivote.pipeline._seeds import Streams, seed_of
 from certivote.pipeline._shown import Shown
 from certivote.pipeline._split import Duplicates, PartRows, count_duplicates
-from certivote.pipeline._unit_remarks import unit_remarks
+from certivote.pipeline._unit_remarks import unit_findings
 from certivote.pipeline._units import Units, make_units, units_again
 from certivote.pipeline._values import check_held, column_name
 from certivote.promises import Promise
 from certivote.voters import reachable
-
-__all__ = ["certify", "certify_predictions"]
 
 
 def certify(
@@ -128,7 +128,7 @@ def certify(
         n_columns=np.shape(table)[1] if len(np.shape(table)) == 2 else 1,
         units=units,
         duplicates=(count_duplicates(keys, everything)[0], shown.again if shown else 0),
-        remarks=_remarks(units, everything, table, streams.digest),
+        findings=_findings(units, everything, table, streams.digest),
         table=table,
         streams=streams,
     )
@@ -213,8 +213,8 @@ def certify_predictions(
         n_columns=len(answers),
         units=units,
         duplicates=(0, 0),  # answers alone do not tell
-        remarks=_remarks(units, everything, looked, streams.digest),
-        only_answers=True,
+        findings=_findings(units, everything, looked, streams.digest),
+        subject="answers",
         table=looked,
         scores=sure,
         streams=streams,
@@ -234,9 +234,9 @@ class _Rows:
     n_columns: int
     units: Units
     duplicates: Duplicates
-    remarks: tuple[str, ...]
+    findings: tuple[Finding, ...]
     streams: Streams
-    only_answers: bool = False
+    subject: Subject = "models"
     table: Any = None
     scores: NDArray[np.float64] | None = None
 
@@ -263,7 +263,8 @@ class _Rows:
             digests=self.digests(),
             training_rows=self.training.n if self.training else 0,
             duplicates=self.duplicates,
-            remarks=self.remarks,
+            findings=self.findings,
+            subject=self.subject,
         )
 
 
@@ -274,7 +275,7 @@ def _certificate(
     classes = match(rows.truth, list(answers.values()), known, list(answers))
     given = rows.among(classes)
     codes = np.stack([codes_of(said, classes) for said in answers.values()], axis=1)
-    plan = for_models(usual, list(answers), rows.only_answers, rows.streams.seed)
+    plan = for_models(usual, list(answers), rows.subject, rows.streams.seed)
     sights = [rows.sight(probable, classes, alone=True) for probable in sure or [None] * len(answers)]
     check_promises(plan.promises, np.array(list(map(str, classes))), sights[0].columns)
     check_sight(plan.promises, sights, list(answers))
@@ -315,11 +316,11 @@ def _rows_digest(keys: Sequence[bytes], truth: list[Any]) -> str:
     return part_digest(keys, labels, np.arange(len(truth)))
 
 
-def _remarks(units: Units, rows: PartRows, table: Any, digest: str) -> tuple[str, ...]:
-    """What the rows show about rows that belong together, where there is a table of them or they are said to."""
-    if units.entities is None and len(np.shape(table)) != 2:
+def _findings(units: Units, rows: PartRows, table: Any, digest: str) -> tuple[Finding, ...]:
+    """What the rows show about rows that belong together, where there is a table of them."""
+    if len(np.shape(table)) != 2:
         return ()
-    return unit_remarks(units, rows, table, tuple(map(str, getattr(table, "columns", ()))), digest)
+    return unit_findings(units, rows, table, tuple(map(str, getattr(table, "columns", ()))), digest)
 
 
 def _known(model: Any) -> list[Any]:

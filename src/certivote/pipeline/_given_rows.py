@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import validate_parameter_constraints
 
-from certivote.pipeline._assumptions import assumptions
+from certivote.certificate import Finding, Subject
 from certivote.pipeline._certify import Outcome, certify_votes
-from certivote.pipeline._hyper_priors import HyperPrior, given_hyper_priors, hyper_prior_words
+from certivote.pipeline._hyper_priors import HyperPrior, given_hyper_priors
 from certivote.pipeline._majority import class_counts
 from certivote.pipeline._plan import PARAMETER_CONSTRAINTS, Plan, make_plan
 from certivote.pipeline._prepared import CountedRows, Prepared, PreparedPart
@@ -23,8 +23,6 @@ from certivote.promises import Promise
 from certivote.theory.methods import GIVEN_MODEL
 from certivote.voters import FittedVoters
 from certivote.votes import build_votes
-
-__all__ = ["GivenRows", "alone", "certified", "checked_plan", "for_models"]
 
 Codes = NDArray[np.intp]
 
@@ -47,10 +45,12 @@ class GivenRows:
         Of these rows with their labels as text, and of the training rows.
     training_rows : int
         How many were shown to compare.
-    duplicates, remarks
+    duplicates, findings
         As for :class:`~certivote.pipeline._prepare.PreparedPart`.
     counted : CountedRows or None
         Where only one row of each kind is at hand.
+    subject : {"models", "answers"}
+        Whether the rows were there, or only the answers to them.
     """
 
     classes: list[Any]
@@ -63,8 +63,9 @@ class GivenRows:
     digests: tuple[str, str]
     training_rows: int = 0
     duplicates: Duplicates = (0, 0)
-    remarks: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
     counted: CountedRows | None = None
+    subject: Subject = "models"
 
 
 def checked_plan(delta: float, promises: Sequence[Promise], together: bool, random_state: Any) -> Plan:
@@ -79,7 +80,7 @@ def checked_plan(delta: float, promises: Sequence[Promise], together: bool, rand
     return make_plan(split="none", **given)
 
 
-def for_models(plan: Plan, names: Sequence[str], answers_only: bool, seed: Seed) -> Plan:
+def for_models(plan: Plan, names: Sequence[str], subject: Subject, seed: Seed) -> Plan:
     """The plan for so many models: of several, delta is divided among them and their vote.
 
     Where answers are all that there is, an enemy who knows the seed could arrange them for bets in order.
@@ -87,11 +88,10 @@ def for_models(plan: Plan, names: Sequence[str], answers_only: bool, seed: Seed)
     given = {
         "models": list(names),
         "delta": plan.delta,
-        "answers_only": answers_only,
         "promises": plan.given["promises"],
         "together": plan.together,
     }
-    in_order = seed.fresh or not answers_only
+    in_order = seed.fresh or subject == "models"
     return replace(plan, n_candidates=len(names) + (len(names) > 1), given=given, in_order=in_order)
 
 
@@ -105,8 +105,7 @@ def certified(plan: Plan, codes: Codes, rows: GivenRows, sight: Sight) -> Outcom
     outcome = certify_votes(plan, _prepared(plan, codes, rows, sight))
     found = outcome.certificate
     parts = tuple(replace(part, training_rows=rows.training_rows) for part in found.parts)
-    told = assumptions(rows.units, plan.method.predictor, found.provenance, given=True, promises=len(plan.promises) > 1)
-    return replace(outcome, certificate=replace(found, parts=parts, assumptions=told))
+    return replace(outcome, certificate=replace(found, parts=parts))
 
 
 def _prepared(plan: Plan, codes: Codes, rows: GivenRows, sight: Sight) -> Prepared:
@@ -124,7 +123,7 @@ def _prepared(plan: Plan, codes: Codes, rows: GivenRows, sight: Sight) -> Prepar
         hyper_priors=given_hyper_priors(plan.prior, codes.shape[1]) if learns else (HyperPrior(np.ones(1)),),
         duplicates=rows.duplicates,
         digests=rows.digests,
-        remarks=rows.remarks,
+        findings=rows.findings,
         probe=None,
         sight=sight,
         counted=rows.counted,
@@ -133,11 +132,9 @@ def _prepared(plan: Plan, codes: Codes, rows: GivenRows, sight: Sight) -> Prepar
     return Prepared(
         classes=np.array([str(label) for label in rows.classes], dtype=object),
         parts=(part,),
-        provisos=(),
         split="none",
-        hyper_prior=hyper_prior_words(plan.prior) if learns else "none: the model was given",
-        choices=(),
         streams=rows.streams,
         table=Table(rows.target, rows.columns, rows.n_columns, tuple(counts.tolist())),
         units=units,
+        subject=rows.subject,
     )

@@ -10,14 +10,6 @@ from numpy.typing import NDArray
 from certivote.maths.occam import PriceList
 from certivote.pipeline._values import as_floats
 
-__all__ = [
-    "HyperPrior",
-    "given_hyper_priors",
-    "hyper_prior_words",
-    "informed_hyper_prior",
-    "staying_price",
-]
-
 Array = NDArray[np.float64]
 
 _GRID = {"flat": 0.5, "sparse": None, "concentrated": 5.0}
@@ -65,14 +57,3 @@ def staying_price(prior: Any) -> PriceList:
     if isinstance(prior, str) and prior == "informed":
         return PriceList.mixture(((0.0, 0.95),))
     return PriceList.mixture(((math.log(len(_GRID)) if isinstance(prior, str) else 0.0, 0.5),))
-
-
-def hyper_prior_words(prior: Any) -> str:
-    """The argument in words."""
-    if isinstance(prior, str) and prior == "informed":
-        return "concentrated at weights learned from out-of-sample votes on training rows"
-    if isinstance(prior, str):
-        return f"one of {len(_GRID)}, each paid for: {', '.join(_GRID)}"
-    if np.ndim(prior) == 0:
-        return f"Dirichlet with parameter {float(prior):g} for every voter"
-    return "Dirichlet with given parameters"

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 
+from certivote.certificate import FirstRows
 from certivote.maths.binomial import binomial_upper
 from certivote.pipeline._split import Split
 from certivote.pipeline._units import Units
@@ -21,8 +22,6 @@ from certivote.pipeline._weigh import unseen_weights
 from certivote.theory.entities import Entities
 from certivote.theory.risks import Loss, mistakes
 from certivote.voters import VoterSet
-
-__all__ = ["FOLDED_BELOW", "Look", "look_at_first", "n_first"]
 
 _FIRST, _FOLDED_FIRST = 0.2, 0.1
 """Share of the rows that is looked at; and where there may be folds, which these rows are no part of."""
@@ -66,14 +65,14 @@ class Look:
         The share of the rows that trains the voters of the only part; without meaning for folds.
     first : int
         With folds, how many of the first rows train the voters of all parts.
-    reason : str
-        In words.
+    first_rows : FirstRows or None
+        What they were like, if they were looked at.
     """
 
     split: Split | int
     share: float
     first: int = 0
-    reason: str = ""
+    first_rows: FirstRows | None = None
 
 
 def look_at_first(
@@ -99,12 +98,11 @@ def look_at_first(
     another half per cent and a fold is expected to have 12 errors: the law may foresee errors that never come. Where
     rows belong to entities, ``shuffled`` are these, and all of it is said of entities.
     """
-    n, what = len(shuffled), "rows" if units.entities is None else "entities"
+    n = len(shuffled)
     first = shuffled[: n_first(n, folds)]
     codes = np.searchsorted(classes, y)
     if len(first) < _FEWEST or len(np.unique(codes[units.rows_of(first)])) < 2:
-        few = f"half of the {what} train the voters: {n:,} {what} are too few for a learning curve"
-        return Look("single", 0.5, reason=few)
+        return Look("single", 0.5, first_rows=FirstRows(len(first), "too few", 0.5, None, None))
     early = np.zeros(len(first))
     try:
         late = _mistakes(pilot, X, y, classes, first, units, loss, rng)
@@ -112,8 +110,7 @@ def look_at_first(
             early[half] = _mistakes(pilot, X, y, classes, first[half], units, loss, rng)
     except ValueError:
         # Such as preprocessing that needs more rows. What is wrong with all rows too, fitting will say.
-        no = f"half of the {what} train the voters: on some of the first {len(first):,} {what} they cannot be fitted"
-        return Look("single", 0.5, reason=no)
+        return Look("single", 0.5, first_rows=FirstRows(len(first), "not fitted", 0.5, None, None))
     seen = len(first) / n
     law = _power_law(early, late, seen)
     limits = [_expected_limit(law(share), n - round(share * n), 1, delta) for share in _SHARES]
@@ -124,12 +121,10 @@ def look_at_first(
         limit = _expected_limit(error, size, k, delta)
         if error * size >= _FEWEST_ERRORS and limit < (1.0 - _FOLDED_MARGIN) * promised:
             number, promised = k, limit
-    tried = f"on the first {len(first):,} {what}"
-    found = f"voters err on {late.mean():.2%} of those they have not seen, on half as many on {early.mean():.2%}"
+    rates = float(late.mean()), float(early.mean())
     if number == 1:
-        return Look("single", share, reason=f"{share:.0%} of the {what} train the voters: {tried}, {found}")
-    reason = f"{number} votes, each certified on a fold of its own: {tried}, which are in no fold, {found}"
-    return Look(number, 0.5, len(first), reason)
+        return Look("single", share, first_rows=FirstRows(len(first), "learning curve", share, *rates))
+    return Look(number, 0.5, len(first), FirstRows(len(first), "learning curve", None, *rates))
 
 
 def _power_law(early: NDArray[Any], late: NDArray[Any], seen: float) -> Callable[[float], float]:

@@ -13,7 +13,6 @@ from sklearn.utils import _safe_indexing
 from certivote.certificate import Witnesses, check_aligned, data_digest, part_digest, row_keys
 from certivote.pipeline._block_risks import LocalBlocks
 from certivote.pipeline._by_number import ROWS_BY_NUMBER, NumberedRows
-from certivote.pipeline._hyper_priors import hyper_prior_words
 from certivote.pipeline._input import check_labelled
 from certivote.pipeline._look import FOLDED_BELOW, Look, look_at_first, n_first
 from certivote.pipeline._plan import Plan
@@ -24,21 +23,14 @@ from certivote.pipeline._promises import GUIDE_ROWS, Sight, Unseen, check_promis
 from certivote.pipeline._provenance import describe_table
 from certivote.pipeline._reference import reference_rows
 from certivote.pipeline._seeds import Streams, seed_of
-from certivote.pipeline._split import PartRows, Split, count_duplicates, split_rows
+from certivote.pipeline._split import PartRows, count_duplicates, split_rows
 from certivote.pipeline._train import train_voters
-from certivote.pipeline._unit_remarks import unit_remarks
+from certivote.pipeline._unit_remarks import unit_findings
 from certivote.pipeline._units import Units, make_units
 from certivote.theory.entities import Entities
 from certivote.theory.methods import Method
 from certivote.theory.risks import Labels
 from certivote.voters import FittedVoters, Preprocessed, VoterSet, resolve_voters
-
-__all__ = ["check_plan", "prepare", "provisos", "unseen_classes"]
-
-_FITTED = (
-    "No classifier or transformer that came fitted, alone or inside another one, and no function or object of the "
-    "user's own, has learned anything from these rows."
-)
 
 
 def prepare(
@@ -126,7 +118,7 @@ def prepare(
         trained = train_voters(plan, training, y[seen.train], labels, classes, rng, features.columns, stage, together)
         stage.begin(f"{trained.voters.n_voters:,} voters vote on {len(rows.certify):,} rows")
         # Where rows lie on a cluster, nobody has rows of both kinds side by side.
-        alike = () if plan.by_number else unit_remarks(units, rows, X, features.columns, streams.digest, table)
+        alike = () if plan.by_number else unit_findings(units, rows, X, features.columns, streams.digest, table)
         votes, own_labels = (
             trained.voters.votes(_safe_indexing(X, rows.certify)),
             np.searchsorted(classes, y[rows.certify]),
@@ -147,7 +139,7 @@ def prepare(
                 digests=(part_digest(keys, y, rows.certify), part_digest(keys, y, rows.train)),
                 probe=probe_rows(X, seen, own.of("probe", number)),
                 sight=_sight(trained.voters, X, names, seen, labels, together, own.of("guide", number)),
-                remarks=(*trained.remarks, *alike),
+                findings=(*trained.findings, *alike),
                 learned_from=learned_from,
                 reference=reference_rows(
                     X, names, rows.certify, units.of(rows.certify), streams.of("reference", number)
@@ -159,20 +151,13 @@ def prepare(
     return Prepared(
         classes=classes,
         parts=tuple(parts),
-        provisos=provisos(voters, look.split),
-        hyper_prior=hyper_prior_words(plan.prior),
         split=look.split,
-        choices=_choices(plan, look, divided),
         streams=streams,
         table=features,
         units=units,
+        came_fitted=look.split != "none" and bool(voters.learned_before()),
+        first_rows=look.first_rows,
     )
-
-
-def _choices(plan: Plan, look: Look, divided: tuple[PartRows, ...]) -> tuple[str, ...]:
-    if plan.by_number is not None:
-        return plan.by_number.choices(divided[0].n_train, len(divided[0].certify))
-    return (look.reason,) if look.reason else ()
 
 
 def _may_fold(plan: Plan, units: Units, n_rows: int) -> bool:
@@ -276,12 +261,3 @@ def unseen_classes(unseen: Sequence[Any]) -> list[str]:
         return []
     shown = ", ".join(repr(label) for label in unseen[:5]) + (", ..." if len(unseen) > 5 else "")
     return [f"No training row has class {shown}: the voters cannot vote for it, and each such row counts as an error."]
-
-
-def provisos(voters: VoterSet, split: Split | int) -> tuple[str, ...]:
-    """Assumptions that depend on the voters."""
-    if split == "none":
-        return (
-            "The voters (classifiers, thresholds and ranges) were fixed without looking at the certification rows.",
-        )
-    return (_FITTED,) if voters.learned_before() else ()

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 from certivote.certificate import Witnesses, data_digest, part_digest, row_keys
 from certivote.pipeline._block_risks import Blocks
 from certivote.pipeline._by_number import ROWS_BY_NUMBER, NumberedRows, chosen_rows
-from certivote.pipeline._hyper_priors import hyper_prior_words
 from certivote.pipeline._plan import Plan
-from certivote.pipeline._prepare import check_plan, provisos, unseen_classes
+from certivote.pipeline._prepare import check_plan, unseen_classes
 from certivote.pipeline._prepared import Elsewhere, Prepared, PreparedPart
 from certivote.pipeline._probe import probe_rows
 from certivote.pipeline._progress import Stage
@@ -25,8 +24,6 @@ from certivote.pipeline._units import Units
 from certivote.theory.risks import Labels
 from certivote.voters import FittedVoters
 from certivote.votes import Votes
-
-__all__ = ["RowsElsewhere", "prepare_elsewhere"]
 
 
 class RowsElsewhere(Protocol):
@@ -116,7 +113,7 @@ def prepare_elsewhere(plan: Plan, source: RowsElsewhere, stage: Stage | None = N
         hyper_priors=trained.hyper_priors,
         duplicates=(None, None),
         digests=("", ""),
-        remarks=trained.remarks,
+        findings=trained.findings,
         probe=probe_rows(X, PartRows(np.arange(len(y)), np.arange(0)), own.of("probe", 0)),
         sight=Sight(is_given=True),
         reference=reference_among(len(labels), streams.of("reference among", 0)),
@@ -128,11 +125,9 @@ def prepare_elsewhere(plan: Plan, source: RowsElsewhere, stage: Stage | None = N
     return Prepared(
         classes=classes,
         parts=(part,),
-        provisos=provisos(plan.voters, "single"),
         split="single",
-        hyper_prior=hyper_prior_words(plan.prior),
-        choices=plan.by_number.choices(rows.n_train, n_certify),
         streams=streams,
         table=Table(source.target, source.columns, source.n_columns, tuple(every.tolist())),
         units=Units(),
+        came_fitted=bool(plan.voters.learned_before()),
     )

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from certivote.certificate import Witnesses
+from certivote.certificate import Finding, FirstRows, Subject, Witnesses
 from certivote.pipeline._block_risks import Blocks
 from certivote.pipeline._by_number import NumberedRows
 from certivote.pipeline._hyper_priors import HyperPrior
@@ -23,8 +23,6 @@ from certivote.theory.predictors import Tally
 from certivote.theory.risks import Labels, Loss
 from certivote.voters import FittedVoters
 from certivote.votes import Votes, stack_votes
-
-__all__ = ["Count", "CountedRows", "Elsewhere", "FullCount", "Prepared", "PreparedPart"]
 
 
 @dataclass(frozen=True)
@@ -97,8 +95,8 @@ class PreparedPart:
         Certification rows that equal an earlier one, and that equal a training row.
     digests : (str, str)
         Of the certification rows and of the training rows.
-    remarks : tuple of str
-        What the training rows show about single columns.
+    findings : tuple of Finding
+        What its rows show about the table.
     probe : rows
         Some that are none of these, see :func:`~certivote.pipeline._probe.probe_rows`.
     sight : Sight
@@ -128,7 +126,7 @@ class PreparedPart:
     hyper_priors: tuple[HyperPrior, ...]
     duplicates: Duplicates
     digests: tuple[str, str]
-    remarks: tuple[str, ...]
+    findings: tuple[Finding, ...]
     probe: Any
     sight: Sight
     counted: CountedRows | None = None
@@ -155,14 +153,24 @@ class PreparedPart:
 
 @dataclass(frozen=True)
 class Prepared:
-    """All parts, ready to learn from, the streams that all randomness comes from, and what the rows were."""
+    """All parts, ready to learn from, the streams that all randomness comes from, and what the rows were.
+
+    Attributes
+    ----------
+    subject : {"vote", "models", "answers"}
+        What will be certified.
+    came_fitted : bool
+        Whether some voters may know something that the fit has not taught them.
+    first_rows : FirstRows or None
+        What they have decided, if they were to decide something.
+    """
 
     classes: NDArray[Any]
     parts: tuple[PreparedPart, ...]
-    provisos: tuple[str, ...]
     split: Split | int
-    hyper_prior: str
-    choices: tuple[str, ...]
     streams: Streams
     table: Table
     units: Units
+    subject: Subject = "vote"
+    came_fitted: bool = False
+    first_rows: FirstRows | None = None

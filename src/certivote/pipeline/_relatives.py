@@ -8,11 +8,10 @@ rows are independent or not. Three other looks tell, each only if those before i
 - a row is nearer to the next one of the table than to those some way on;
 - the distances from a row to its neighbours jump, see ``_neighbours.py``.
 
-None sees a label, and nothing is decided by any: the remarks are for the reader.
+None sees a label, and nothing is decided by any: what is found is for the reader.
 """
 
 import re
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,10 +21,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import _safe_indexing
 
+from certivote.certificate import Finding
 from certivote.pipeline._column_remarks import Column, read_column, whole_column
 from certivote.pipeline._neighbours import RowSample, how_often_less, next_nearer, sample_of, share_with_jumps
-
-__all__ = ["relatives_remarks"]
 
 Places = NDArray[np.intp]
 
@@ -61,7 +59,6 @@ _CONSTANT = 0.98
 """Share of the rows with one value that have one value of another column too, if it says the same in a coarser way."""
 _SMOOTH = 0.35
 """A column measures something if rows twenty values on are nearer than those one value on less often than this."""
-_OTHERWISE = "otherwise the certificate takes them for independent, and its bound may be far too small."
 _NAME = re.compile(
     r"(?i:(^|[\W_])(ids?|uuid|guid|(patient|subject|person|participant|user|customer|client|machine|device|document|doc|"
     r"household|animal|speaker|writer|author|session|recording)([\W_]*(id|nr|no|number|code|key|name))?)\d*$)"
@@ -80,10 +77,10 @@ class _Name:
     counts: Places
 
 
-def relatives_remarks(
+def relatives(
     X: Any, train: Places, certify: Places, columns: Sequence[str], rng: np.random.Generator
-) -> tuple[str, ...]:
-    """Remarks about rows that seem to belong together.
+) -> tuple[Finding, ...]:
+    """What suggests that rows belong together.
 
     Parameters
     ----------
@@ -102,11 +99,8 @@ def relatives_remarks(
     >>> patient = np.repeat(np.arange(80), 10)
     >>> X = np.column_stack([patient, rng.normal(size=(80, 3))[patient] + 0.1 * rng.normal(size=(800, 3))])
     >>> order = rng.permutation(800)
-    >>> for remark in relatives_remarks(X[order], np.arange(400), np.arange(400, 800), ["patient", "a", "b", "c"], rng):
-    ...     print(remark)
-    Column 'patient' repeats: its 80 values have 10 rows each, and rows with the same value are much more alike than \
-others. If these belong together (one patient, machine or document), give the column as groups= (--group patient): \
-otherwise the certificate takes them for independent, and its bound may be far too small.
+    >>> relatives(X[order], np.arange(400), np.arange(400, 800), ["patient", "a", "b", "c"], rng)
+    (Finding(kind='repeated values', places=(0,), columns=('patient',), numbers=(80.0, 10.0, 10.0)),)
     """
     rows = np.sort(np.concatenate([train, certify])).astype(np.intp)
     n_columns = X.shape[1] if np.ndim(X) == 2 or sparse.issparse(X) else 0
@@ -129,11 +123,17 @@ otherwise the certificate takes them for independent, and its bound may be far t
     possible = {int(looked[j]): column for j, column in read.items() if j in candidates}
     names = _names(pool, possible, X, rows, columns, rng)
     if names:
-        return tuple(_name_sentence(name, columns) for name in names)
+        return tuple(_of_name(name, columns) for name in names)
     if (nearer := next_nearer(pool, rng)) <= _NEXT_ALIKE:
-        return (_next_sentence(nearer),)
+        return (Finding("neighbours alike", numbers=(float(1 - nearer),)),)
     share = share_with_jumps(pool, np.isin(chosen, train), np.isin(chosen, certify), rng)
-    return (_jump_sentence(share, bool(len(train))),) if share >= _JUMPING else ()
+    return (Finding("near-duplicates", numbers=(float(share),)),) if share >= _JUMPING else ()
+
+
+def _of_name(name: _Name, columns: Sequence[str]) -> Finding:
+    numbers = (len(name.counts), name.counts.min(), name.counts.max())
+    called = (columns[name.place],) if columns else ()
+    return Finding("repeated values", (int(name.place),), called, tuple(map(float, numbers)))
 
 
 def _some(rows: Places, rng: np.random.Generator) -> Places:
@@ -259,36 +259,3 @@ def _others_nearer(
     if in_order and how_often_less(pool.apart(rows, some(far), numbers, texts), near) < _SMOOTH:
         return 1.0
     return how_often_less(near, mate)
-
-
-# In words
-
-
-def _name_sentence(name: _Name, columns: Sequence[str]) -> str:
-    place, counts = name.place, name.counts
-    called = columns[place] if columns and columns[place].strip() else ""
-    shown = f"Column {called!r}" if called else f"Column {place} (counted from 0)"
-    each = f"{counts[0]:,}" if (counts == counts[0]).all() else f"{counts.min():,} to {counts.max():,}"
-    option = f"--group {shlex.quote(called)}" if called else "--group"
-    return (
-        f"{shown} repeats: its {len(counts):,} values have {each} rows each, and rows with the same value are much "
-        "more alike than others. If these belong together (one patient, machine or document), give the column as "
-        f"groups= ({option}): {_OTHERWISE}"
-    )
-
-
-def _next_sentence(nearer: float) -> str:
-    return (
-        f"Neighbouring rows of the table are alike: in {100 * (1 - nearer):.0f} % of the comparisons, a row is nearer "
-        "to the next one than to one further on. If the rows come in time, give it as order= (--time); if they come in "
-        f"groups (patients, machines, documents), say which by groups= (--group): {_OTHERWISE}"
-    )
-
-
-def _jump_sentence(share: float, has_training: bool) -> str:
-    among = "among the training rows" if has_training else "among the others"
-    return (
-        f"At least {np.floor(100 * share):.0f} % of the certification rows have near-duplicates {among}: rows much "
-        "nearer than the next ones after them, as independent rows hardly have. If rows come in groups (patients, "
-        f"machines, documents), say which by groups= (--group): {_OTHERWISE}"
-    )

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certivote.pipeline._column_remarks import column_remarks
+from certivote.certificate import Finding
+from certivote.pipeline._column_remarks import column_findings
 from certivote.pipeline._hyper_priors import HyperPrior, given_hyper_priors, informed_hyper_prior
 from certivote.pipeline._plan import Plan
 from certivote.pipeline._progress import Stage
@@ -16,19 +17,17 @@ from certivote.theory.entities import Entities
 from certivote.theory.risks import Labels
 from certivote.voters import FittedVoters
 
-__all__ = ["Trained", "train_voters"]
-
 Fit = Callable[..., FittedVoters]
 """As :meth:`certivote.voters.VoterSet.fit`."""
 
 
 @dataclass(frozen=True)
 class Trained:
-    """Voters, the hyper-priors that the learner may choose from, and remarks on single columns."""
+    """Voters, the hyper-priors that the learner may choose from, and what was found about single columns."""
 
     voters: FittedVoters
     hyper_priors: tuple[HyperPrior, ...]
-    remarks: tuple[str, ...]
+    findings: tuple[Finding, ...]
 
 
 def train_voters(
@@ -70,4 +69,4 @@ def train_voters(
         hyper_priors: tuple[HyperPrior, ...] = (informed_hyper_prior(weights),)
     else:
         hyper_priors = given_hyper_priors(plan.prior, fitted.n_voters)
-    return Trained(fitted, hyper_priors, column_remarks(X, labels, columns))
+    return Trained(fitted, hyper_priors, column_findings(X, labels, columns))

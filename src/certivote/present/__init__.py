@@ -18,6 +18,7 @@ from certivote.present._cautions import cautions
 from certivote.present._figure_style import PALE, STYLE, mixed
 from certivote.present._plain import plain_text
 from certivote.present._promises import promise_text
+from certivote.present._sentences import assumptions, choices, hyper_prior, remarks, since
 from certivote.present._terminal import certificate_text, comparison_text, text_table
 from certivote.present._wording import bound_text
 
@@ -52,11 +53,14 @@ __all__ = [
     "STYLE",
     "CertificateCard",
     "TestRows",
+    "assumptions",
     "bound_text",
     "cautions",
     "certificate_card",
     "certificate_text",
+    "choices",
     "comparison_text",
+    "hyper_prior",
     "log_certificate",
     "metrics_text",
     "mixed",
@@ -68,6 +72,8 @@ __all__ = [
     "plot_monitor",
     "plot_weights",
     "promise_text",
+    "remarks",
+    "since",
     "text_table",
     "write_monitor",
     "write_report",

@@ -12,24 +12,11 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from certivote.certificate import Certificate
-from certivote.present._subject import method_of
+from certivote.certificate import Certificate, method_of
 from certivote.theory import calculator
 from certivote.theory.bets import Betting, BettingHammer
 from certivote.theory.families import FAMILIES
 from certivote.theory.theorems import Setting
-
-__all__ = [
-    "Step",
-    "bound_at",
-    "cases_needed",
-    "growth",
-    "least_bound",
-    "observed_rate",
-    "places_bets",
-    "steps",
-    "vote_weights",
-]
 
 _LEARNED = ("draw", "weights", "occam", "prior")
 """Payments for what was learned; the others are for confidence."""

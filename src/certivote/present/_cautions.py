@@ -13,23 +13,16 @@ from certivote.certificate import (
     percent_up,
     plain_percent,
 )
-from certivote.present._subject import is_given
+from certivote.present._sentences import remarks
 from certivote.present._wording import cases, p_value, surprises
-
-__all__ = ["cautions", "no_better_than_majority", "other_remarks", "sentence"]
 
 _COIN = 0.5
 _SHOWN = 3
 """Classes that are named one by one."""
 _FEW = 20
 """Certified entities below which it is said that they are few."""
-_WORDS = (
-    "the certificate is about a giveaway",
-    "and the certificate says nothing about them",
-    "takes them for independent",
-)
-"""Words by which remarks are known that are cautions: about columns that tell the class, or the number of the row, and
-about rows that may belong together."""
+_WARNING = ("tells the class", "numbers the rows", "repeated values", "neighbours alike", "near-duplicates")
+"""The kinds of remarks that are cautions, in their order."""
 
 
 def cautions(certificate: Certificate) -> list[str]:
@@ -45,7 +38,7 @@ def cautions(certificate: Certificate) -> list[str]:
         *_of_bound(certificate),
         *_of_delta(certificate),
         *_of_training(certificate),
-        *(sentence(text) for words in _WORDS for text in certificate.remarks if words in text),
+        *(text for kind in _WARNING for own, text in remarks(certificate) if own == kind),
         *_of_entities(part),
         *(text for drift in part.drift for text in _of_drift(drift)),
         *_of_majority(part, certificate.bound),
@@ -55,7 +48,7 @@ def cautions(certificate: Certificate) -> list[str]:
 
 def other_remarks(certificate: Certificate) -> list[str]:
     """What the certificate remarks besides what is among the cautions."""
-    return [text for text in certificate.remarks if not any(words in text for words in _WORDS)]
+    return [text for kind, text in remarks(certificate) if kind not in _WARNING]
 
 
 def no_better_than_majority(certificate: Certificate) -> bool:
@@ -64,7 +57,7 @@ def no_better_than_majority(certificate: Certificate) -> bool:
 
 
 def sentence(text: str) -> str:
-    """A remark as a sentence."""
+    """A note as a sentence."""
     return text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".")
 
 
@@ -95,7 +88,7 @@ def _of_delta(certificate: Certificate) -> list[str]:
 def _of_training(certificate: Certificate) -> list[str]:
     """Where a model was brought together with its training rows, the rows in both."""
     part = certificate.deployed_part
-    if not is_given(certificate) or not part.duplicates_of_training_rows:
+    if not certificate.is_given or not part.duplicates_of_training_rows:
         return []
     shared = part.duplicates_of_training_rows
     return [

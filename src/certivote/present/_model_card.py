@@ -8,18 +8,16 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 
-from certivote.certificate import Certificate, confidence, number_up
+from certivote.certificate import Certificate, confidence, method_of, number_up
 from certivote.present._breakdown import observed_rate
-from certivote.present._cautions import cautions, other_remarks, sentence
+from certivote.present._cautions import cautions, other_remarks
 from certivote.present._plain import plain_text, printable
 from certivote.present._promise import promise, unchecked
 from certivote.present._promises import promise_facts
 from certivote.present._provenance import provenance_facts
-from certivote.present._subject import is_given, method_of, noun
+from certivote.present._subject import noun
 from certivote.present._wording import cases, facts
 from certivote.present.report import premises
-
-__all__ = ["model_card"]
 
 _LONGEST = 120
 """Characters of a title or of the name of a file in the front matter."""
@@ -55,7 +53,7 @@ def model_card(certificate: Certificate, title: str, command: str) -> str:
     lines += _table(["", ""], [*facts(certificate), *promise_facts(certificate)])
     lines += ["", "## Data and training", ""]
     lines += _table(["", ""], provenance_facts(certificate, whole=True))
-    lines += [line for text in other_remarks(certificate) for line in ("", _escaped(sentence(text)))]
+    lines += [line for text in other_remarks(certificate) for line in ("", _escaped(text))]
     lines += ["", "## How to verify it", ""]
     rows = f"`{made.source}`" if made.source and "`" not in made.source else "the rows"
     lines += [
@@ -93,7 +91,7 @@ def _limits(certificate: Certificate) -> list[str]:
         )
     if method_of(certificate).predictor.is_random:
         found.append("It answers at random: the same case may get another answer.")
-    if is_given(certificate):
+    if certificate.is_given:
         found.append("Whether the certified rows had a part in training the model is not known from the record.")
     return found
 

@@ -1,9 +1,7 @@
 """The promise of a certificate in plain words, and what was not checked of it."""
 
-from certivote.certificate import Certificate, confidence, percent_up
-from certivote.present._subject import is_given, is_one_model, method_of
-
-__all__ = ["promise", "unchecked"]
+from certivote.certificate import Certificate, confidence, method_of, percent_up
+from certivote.present._subject import is_one_model
 
 _LONGEST = 40
 """Characters of a model's name in the promise."""
@@ -36,7 +34,7 @@ def promise(certificate: Certificate) -> str:
 
 def unchecked(certificate: Certificate) -> str:
     """What the promise rests on although nobody can check it, to stand beside it; empty where voters were trained."""
-    if not is_given(certificate):
+    if not certificate.is_given:
         return ""
     what = ("the model", "it", "its threshold") if is_one_model(certificate) else ("the models", "them", "thresholds")
     again = ""

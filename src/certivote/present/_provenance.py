@@ -3,9 +3,7 @@
 import json
 
 from certivote.certificate import Certificate, Provenance, counted
-from certivote.present._subject import model_names, noun, only_answers
-
-__all__ = ["provenance_facts", "seed_words"]
+from certivote.present._subject import model_names, noun
 
 _COLUMNS, _CLASSES = 5, 10
 """Names that are shown of each."""
@@ -48,7 +46,7 @@ def provenance_facts(certificate: Certificate, whole: bool = False) -> list[tupl
 def _data(certificate: Certificate) -> str:
     made = certificate.provenance
     columns = counted(made.n_columns, "column")
-    if only_answers(certificate):
+    if certificate.subject == "answers":
         names = model_names(certificate)
         columns = f"with the answers of {counted(len(names), 'model')} ({_listed(list(map(repr, names)), _COLUMNS)})"
     elif made.columns:

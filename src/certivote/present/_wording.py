@@ -12,21 +12,7 @@ from certivote.certificate import (
     percent_up,
     plain_percent,
 )
-from certivote.present._subject import is_given, is_one_model, model_names, only_answers
-
-__all__ = [
-    "bound_text",
-    "cases",
-    "drift_text",
-    "duplicates",
-    "facts",
-    "majority",
-    "observed",
-    "p_value",
-    "split_words",
-    "surprises",
-    "training_rows",
-]
+from certivote.present._subject import is_one_model, model_names
 
 _SMALL = 0.05
 """P-values below this are called small."""
@@ -68,7 +54,7 @@ def facts(certificate: Certificate) -> list[tuple[str, str]]:
         rows.append(("time", f"'{certificate.order}' gives the order; nothing is promised about later times"))
     rows.extend(("drift", drift_text(drift)) for drift in part.drift)
     rows.extend(_origin(certificate))
-    rows.append(("for comparison" if is_given(certificate) else "", majority(part)))
+    rows.append(("for comparison" if certificate.is_given else "", majority(part)))
     if certificate.average_bound is not None:
         own = ", ".join(percent_up(each.bound) for each in certificate.parts)
         average = f"average at most {percent_up(certificate.average_bound)}; each on its own: {own}"
@@ -90,7 +76,7 @@ def _certified(certificate: Certificate) -> str:
 def _origin(certificate: Certificate) -> list[tuple[str, str]]:
     """What was made from which rows."""
     part = certificate.deployed_part
-    if is_given(certificate):
+    if certificate.is_given:
         rows = [("training rows", training_rows(part)), ("duplicates", duplicates(certificate))]
         if not is_one_model(certificate):
             rows.insert(0, ("hyper-prior", certificate.hyper_prior))
@@ -144,11 +130,11 @@ def majority(part: PartRecord) -> str:
 def duplicates(certificate: Certificate) -> str:
     """What was found about duplicate rows."""
     part = certificate.deployed_part
-    if only_answers(certificate):
+    if certificate.subject == "answers":
         return "not counted, since only answers were given"
     if part.duplicates is None:
         return "not counted, since there are more than 20 million rows"
-    if is_given(certificate):  # training rows have a line of their own
+    if certificate.is_given:  # training rows have a line of their own
         if not part.duplicates:
             return "no certification row equals another one"
         return f"{counted(part.duplicates, 'certification row')} equal an earlier one (all are counted)"

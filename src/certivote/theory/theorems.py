@@ -81,6 +81,8 @@ class Theorem(ABC):
         Whether it pays Maurer's constant, exactly or as the paper bounds it.
     two_classes : bool
         Whether it is for two classes only.
+    needs : str
+        What the sample must show for the bound to be below 1; empty if nothing in particular.
     factor : float
         What the bound tends to as the rows grow, in units of the first statistic.
     """
@@ -93,6 +95,7 @@ class Theorem(ABC):
     uses_order: ClassVar[bool] = False
     uses_prices: ClassVar[bool] = False
     two_classes: ClassVar[bool] = False
+    needs: ClassVar[str] = ""
 
     def price(self, nats: float, setting: Setting) -> float:
         """What is paid for a divergence, or a log-density ratio, of so many nats."""
@@ -144,10 +147,6 @@ class Theorem(ABC):
     @abstractmethod
     def average(self, accounts: Sequence[Account], weights: Sequence[float]) -> float:
         """The paper's bound on the average of the votes of several parts."""
-
-    def remark(self, risks: Sequence[float], bound: float) -> str:
-        """What a reader should know of this bound besides; empty if nothing."""
-        return ""
 
     @abstractmethod
     def invert(self, risks: Sequence[float], penalty: float, confidence: float, n: int) -> float:
@@ -325,6 +324,7 @@ class CBound(Theorem):
     name: str = "Theorem 2 twice and the C-bound"
     average_name: str = "Theorem 2 twice on each half and the C-bound of the average limits"
     two_classes = True
+    needs = "a mean wrong mass below one half"
 
     def penalty(self, family: Family, parameters: Array, prior: Array, setting: Setting) -> tuple[float, Array]:
         value, gradient = family.kl_divergence(parameters, prior)
@@ -336,14 +336,6 @@ class CBound(Theorem):
 
     def bound(self, risks: Sequence[float], penalty: float, n: int, setting: Setting) -> float:
         return bounds.pac_bayes_c_bound((risks[0], risks[1]), penalty, n, setting.delta, setting.constant)
-
-    def remark(self, risks: Sequence[float], bound: float) -> str:
-        if bound < 1.0:
-            return ""
-        return (
-            "the C-bound does not apply: it needs a mean wrong mass below one half, and the sample's "
-            f"{risks[0]:.4f} is only certified to be below a limit of one half or more"
-        )
 
     def average(self, accounts: Sequence[Account], weights: Sequence[float]) -> float:
         pairs = [(account.risks[0], account.risks[1]) for account in accounts]

@@ -21,9 +21,6 @@ from certivote.verify._simulation import Array
 from certivote.verify._units import Units
 from certivote.verify._weights import is_certified_vote
 from certivote.verify._witnesses import check_witnesses
-from certivote.verify._words import FITTED
-
-__all__ = ["against_data", "against_model", "check_data_digest", "check_majority"]
 
 Labels = NDArray[np.intp]
 
@@ -39,9 +36,9 @@ def against_model(certificate: Certificate, parameters: dict[str, Any] | None, m
     yield Check("classes of the model", same, f"{len(model.classes_)}, {'as' if same else 'OTHER than'} recorded")
     yield from check_part_rows(c, parameters, model)
     fitted = model.voter_set_.learned_before() if c.split != "none" else ()
-    right = (FITTED in c.assumptions) == bool(fitted)
+    right = c.came_fitted == bool(fitted)
     told = f"fitted, or may know something: {', '.join(fitted):.200}" if fitted else "the fit taught them all they know"
-    yield Check("voters that came fitted", right, f"{told}, and the assumptions {'' if right else 'do not '}say so")
+    yield Check("voters that came fitted", right, f"{told}, and the record {'says' if right else 'does NOT say'} so")
     yield from check_witnesses(c, model.witnesses_)
     yield from check_model_origin(c, model)
 

@@ -8,9 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from certivote.certificate import Certificate, Witnesses, check_aligned
 from certivote.verify._check import Check
-from certivote.verify._methods import METHODS, is_given
-
-__all__ = ["AuditedModel", "verify"]
+from certivote.verify._methods import METHODS
 
 
 class AuditedPart(Protocol):
@@ -203,7 +201,7 @@ def verify(
     )
     if blocks is not None:
         _check_blocks(certificate, given)
-    if is_given(certificate):
+    if certificate.is_given:
         _check_answers(given)
     elif (X is None) != (y is None) or (X is not None and model is None):
         raise ValueError(
@@ -218,15 +216,15 @@ def verify(
         raise ValueError("refit=True trains again, and that needs the model and the data: give model, X and y.")
     if y is None and not (groups is None and order is None):
         raise ValueError("groups and order are about the rows: give these, and their labels y, with them.")
-    if training is not None and (X is None or not is_given(certificate)):
+    if training is not None and (X is None or not certificate.is_given):
         raise ValueError("training is compared with the rows X that given models were certified on: give both.")
-    if scores is not None and not is_given(certificate):
+    if scores is not None and not certificate.is_given:
         raise ValueError(
             "scores belong to the certificate of a given model, and this one is of a vote that was fitted."
         )
     if scores is not None and y is None:
         raise ValueError("scores are about the rows that a given model was certified on: give y with them.")
-    if table is not None and not (refit or is_given(certificate)):
+    if table is not None and not (refit or certificate.is_given):
         raise ValueError("table is about the rows of given models, or of a new fit: give it with refit=True.")
     if table is not None and y is None:
         raise ValueError("table is about the rows: give their labels y with it.")
@@ -237,7 +235,7 @@ def _check_blocks(c: Certificate, given: Any) -> None:
     """Refuse blocks of rows where all are needed at once."""
     if not (given.X is None and given.y is None):
         raise ValueError("blocks stand in place of X and y: give one or the other.")
-    if given.model is None or is_given(c) or given.refit or c.groups or c.order:
+    if given.model is None or c.is_given or given.refit or c.groups or c.order:
         raise ValueError(
             "blocks are for a vote that was fitted, with its model, without groups or order, and without a new fit: "
             "give X and y for others."

@@ -10,15 +10,13 @@ from certivote.certificate import Certificate
 from certivote.verify._ball_maths import BITS
 from certivote.verify._check import Check
 from certivote.verify._fixed import is_fixed_bound
-from certivote.verify._methods import DRAWN, GIVEN, is_given, method_of, n_candidates
+from certivote.verify._methods import DRAWN, GIVEN, method_of, n_candidates
 from certivote.verify._weights import is_certified_vote
-
-__all__ = ["check_candidates"]
 
 
 def check_candidates(c: Certificate, parameters: dict[str, Any] | None) -> Iterator[Check]:
     """Whether all models that were given are there, each with its bound, and the certificate is about the smallest."""
-    if not is_given(c):
+    if not c.is_given:
         if c.candidates:
             yield Check("candidates", False, f"{len(c.candidates)} of them, and no models were given")
         return

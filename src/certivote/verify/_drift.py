@@ -6,9 +6,7 @@ from flint import fmpq, fmpz
 
 from certivote.certificate import Certificate, Drift, PartRecord
 from certivote.verify._check import Check, trusted
-from certivote.verify._methods import RANDOM, is_given, method_of
-
-__all__ = ["check_drift", "fisher_p_value"]
+from certivote.verify._methods import RANDOM, method_of
 
 _RELATIVE = 1e-7
 """How far a p-value may be off, of itself: the maker sums up floats."""
@@ -21,7 +19,7 @@ def check_drift(c: Certificate, part: PartRecord, where: str) -> Iterator[Check]
     wanted = int(bool(c.order) and method_of(c).predictor != RANDOM)
     if not wanted and not part.drift:
         return
-    if wanted and not part.drift and part.training_rows and not is_given(c):
+    if wanted and not part.drift and part.training_rows and not c.is_given:
         # All times together are of several moments; those of some rows need not be.
         yield Check(f"{where}drift", True, "not tested, as if all certification rows were of one moment")
         return

@@ -20,8 +20,6 @@ from certivote.verify._training import rows_among
 from certivote.verify._units import Units
 from certivote.verify._values import columns_of, values_of
 
-__all__ = ["against_answers", "check_names"]
-
 
 class _Votes:
     """The answers of models as votes."""
@@ -152,7 +150,7 @@ def _sight(
             right, told = False, str(error)
         yield Check("scores", right, told)
         given = given if right else None
-    answers_only = parameters is not None and bool(parameters["answers_only"])
+    answers_only = c.subject == "answers"
     if alone and given is None and not answers_only and model is not None and X is not None and len(c.promises) > 1:
         chosen = next((number for number, candidate in enumerate(c.candidates) if candidate.chosen), 0)
         masses = probabilities(c, _ordered(_names(parameters), model)[chosen], X, answers.places)
@@ -208,7 +206,7 @@ def _check_rows(
 ) -> Iterator[Check]:
     """The digest of the rows, or of the answers where these are all that was certified; columns and duplicates."""
     part = c.deployed_part
-    answers_only = parameters is not None and bool(parameters["answers_only"])
+    answers_only = c.subject == "answers"
     if not answers_only and X is None:
         return
     keys = row_keys(np.array(answers.tables, dtype=object) if answers_only else as_rows(X))
@@ -235,7 +233,7 @@ def _check_data(
     c: Certificate, parameters: dict[str, Any] | None, X: Any, units: Units, sight: Sight
 ) -> Iterator[Check]:
     """Whether random numbers depended on these data: on all that losses are computed from."""
-    answers_only = parameters is not None and bool(parameters["answers_only"])
+    answers_only = c.subject == "answers"
     if not c.provenance.entropy or (X is None and not answers_only):
         return
     beside, promises = dict(units.beside), [each for each in c.promises if each.name in RULES] if answers_only else []

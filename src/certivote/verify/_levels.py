@@ -11,7 +11,8 @@ from certivote.verify._candidates import check_candidates
 from certivote.verify._check import Check, trusted
 from certivote.verify._encoder import check_encoder
 from certivote.verify._given import against_answers, check_names
-from certivote.verify._methods import METHODS, is_given
+from certivote.verify._look import check_looks
+from certivote.verify._methods import METHODS
 from certivote.verify._origin import check_earlier, check_origin, check_source
 from certivote.verify._payments import check_payments
 from certivote.verify._randomness import check_randomness
@@ -22,9 +23,6 @@ from certivote.verify._sizes import check_sizes
 from certivote.verify._trust import Level, Seen, on_trust
 from certivote.verify._units import Units, read_units
 from certivote.verify._weights import check_recorded_weights
-from certivote.verify._words import check_words
-
-__all__ = ["Evidence", "audit"]
 
 
 @dataclass(frozen=True)
@@ -65,12 +63,12 @@ def audit(c: Certificate, given: Evidence) -> Iterator[Check]:
     yield from check_settings(c)
     yield from check_sizes(c, parameters)
     yield from check_candidates(c, parameters)
-    yield from check_words(c, parameters)
+    yield from check_looks(c, parameters)
     yield from check_source(c, given.source_digest)
     yield from check_earlier(c, given.earlier)
     units = Units() if given.y is None else read_units(c, len(given.y), given.groups, given.order)
     yield from _check_target(c, given.y)
-    yield from _of_given_models(c, parameters, given, units) if is_given(c) else _of_a_fit(c, parameters, given, units)
+    yield from _of_given_models(c, parameters, given, units) if c.is_given else _of_a_fit(c, parameters, given, units)
     yield from on_trust(c, parameters, _seen(c, parameters, given, units))
 
 
@@ -143,14 +141,13 @@ def _lacks(c: Certificate, given: Evidence) -> str:
 
 def _seen(c: Certificate, parameters: dict[str, Any] | None, given: Evidence, units: Units) -> Seen:
     """What the audit has seen when it is through."""
-    model, fitted = given.model, hasattr(given.model, "certificate_") and not is_given(c)
-    answered = is_given(c) and not (model is None and given.predictions is None)
+    model, fitted = given.model, hasattr(given.model, "certificate_") and not c.is_given
+    answered = c.is_given and not (model is None and given.predictions is None)
     level = Level.MODEL if fitted or answered else Level.RECORD
-    if given.has_rows and (fitted or is_given(c)):
+    if given.has_rows and (fitted or c.is_given):
         level = Level.DATA
         if given.refit and fitted and not _lacks(c, given):
             level = Level.REFIT
-    answers_only = is_given(c) and parameters is not None and bool(parameters["answers_only"])
     return Seen(
         level=level,
         all_voters=not fitted or len(model.kept_voters_) >= c.deployed_part.n_voters,
@@ -160,7 +157,7 @@ def _seen(c: Certificate, parameters: dict[str, Any] | None, given: Evidence, un
         units=level >= Level.DATA and not _lacks(c, given),
         named=units.named,
         called=any(listed(models)[1] for models in (model, given.predictions) if models is not None),
-        rows=level >= Level.DATA and (given.blocks is not None or given.X is not None or answers_only),
+        rows=level >= Level.DATA and (given.blocks is not None or given.X is not None or c.subject == "answers"),
         training=given.training is not None,
         earlier=given.earlier is not None,
     )

@@ -4,24 +4,9 @@ from dataclasses import dataclass, replace
 
 from certivote.certificate import Certificate
 
-__all__ = [
-    "DRAWN",
-    "FIXED",
-    "GIVEN",
-    "GIVEN_PARAMETERS",
-    "MEAN",
-    "METHODS",
-    "PROMISE_PARAMETERS",
-    "RANDOM",
-    "Method",
-    "is_given",
-    "method_of",
-    "n_candidates",
-]
-
 DRAWN, RANDOM, MEAN, FIXED = "the drawn vote", "the random vote", "the mean vote", "the fixed vote"
 GIVEN = "the given model"
-GIVEN_PARAMETERS = ("models", "delta", "answers_only")
+GIVEN_PARAMETERS = ("models", "delta")
 """What a certificate of models that were given records, in this order: there was no fit."""
 PROMISE_PARAMETERS = ("promises", "together")
 """What every certificate records after these."""
@@ -39,8 +24,6 @@ class Method:
         Which row of :data:`certivote.verify._theorems.THEOREMS` proves its bound.
     families : tuple of str
         What its hyper-posterior may be.
-    proved, averaged : str
-        Where the bound of one part and the paper's bound on the average of several are proved, as a record says it.
     factor : int
         What the limit of the statistic is multiplied by to bound the error.
     multiple : int
@@ -52,8 +35,6 @@ class Method:
     predictor: str
     theorem: str
     families: tuple[str, ...]
-    proved: str
-    averaged: str
     factor: int = 1
     multiple: int = 1
     n_risks: int = 1
@@ -72,61 +53,30 @@ class Method:
 _OVER_WEIGHTS = ("dirichlet", "logistic-normal")
 _OVER_VOTERS = ("categorical",)
 
-
-def _surrogate(inequality: str, factor: int, multiple: int = 1) -> Method:
-    proved, averaged = f"Theorem 2 and the {inequality} bound", f"Theorem 2 on each half and the {inequality} bound"
-    return Method(MEAN, "kl", _OVER_VOTERS, proved, averaged, factor, multiple)
-
-
 METHODS = {
-    "dis-b": Method(
-        DRAWN,
-        "occam",
-        _OVER_WEIGHTS,
-        "Occam's hammer with the binomial tail",
-        "the mean of the bounds of each part",
-    ),
-    "dis-r": Method(DRAWN, "ratio", _OVER_WEIGHTS, "Theorem 6", "Theorem 8"),
-    "dis-v": Method(DRAWN, "renyi", _OVER_WEIGHTS, "Theorem 7", "Theorem 9"),
-    "smv-exact": Method(RANDOM, "kl", ("dirichlet",), "Theorem 5", "Theorem 5 on each half"),
-    "smv-mc": Method(RANDOM, "kl", _OVER_WEIGHTS, "Theorem 5", "Theorem 5 on each half"),
-    "fo": _surrogate("factor-two", factor=2),
-    "so": _surrogate("second-order", factor=4, multiple=2),
-    "bin": _surrogate("binomial", factor=2, multiple=100),
-    "c-bound": Method(
-        MEAN,
-        "c-bound",
-        _OVER_VOTERS,
-        "Theorem 2 twice and the C-bound",
-        "Theorem 2 twice on each half and the C-bound of the average limits",
-        n_risks=2,
-    ),
-    "holdout": Method(FIXED, "clopper-pearson", _OVER_VOTERS, "Clopper-Pearson", "Clopper-Pearson on each half"),
+    "dis-b": Method(DRAWN, "occam", _OVER_WEIGHTS),
+    "dis-r": Method(DRAWN, "ratio", _OVER_WEIGHTS),
+    "dis-v": Method(DRAWN, "renyi", _OVER_WEIGHTS),
+    "smv-exact": Method(RANDOM, "kl", ("dirichlet",)),
+    "smv-mc": Method(RANDOM, "kl", _OVER_WEIGHTS),
+    "fo": Method(MEAN, "kl", _OVER_VOTERS, factor=2),
+    "so": Method(MEAN, "kl", _OVER_VOTERS, factor=4, multiple=2),
+    "bin": Method(MEAN, "kl", _OVER_VOTERS, factor=2, multiple=100),
+    "c-bound": Method(MEAN, "c-bound", _OVER_VOTERS, n_risks=2),
+    "holdout": Method(FIXED, "clopper-pearson", _OVER_VOTERS),
 }
 """All methods by name."""
 
-_BETS = {
-    ("occam", "in order"): ("occam-bets", "Occam's hammer with bets on entities"),
-    ("occam", "at once"): ("occam-bets", "Occam's hammer with bets on all entities at once"),
-    ("clopper-pearson", "in order"): ("bets", "bets on entities (Waudby-Smith and Ramdas)"),
-    ("clopper-pearson", "at once"): ("bets", "bets on all entities at once"),
-}
-"""What takes the place of a theorem that counts errors where rows belong to entities, by the kind of bets."""
-
-
-def is_given(c: Certificate) -> bool:
-    """Whether the record says that its models were given, and not fitted: by the parameters that it has."""
-    names = tuple(name for name, _ in c.provenance.parameters)
-    return names in (GIVEN_PARAMETERS, GIVEN_PARAMETERS + PROMISE_PARAMETERS)
+_BETS = {"occam": "occam-bets", "clopper-pearson": "bets"}
+"""What takes the place of a theorem that counts errors where rows belong to entities."""
 
 
 def method_of(c: Certificate) -> Method:
     """The row of the certificate's method, for rows that belong to entities and for models that were given."""
     method = METHODS[c.method]
-    if c.groups and (method.theorem, c.bets) in _BETS:
-        theorem, proved = _BETS[method.theorem, c.bets]
-        method = replace(method, theorem=theorem, proved=proved, averaged="the mean of the bounds of each part")
-    return replace(method, predictor=GIVEN) if is_given(c) and method.predictor == FIXED else method
+    if c.groups:
+        method = replace(method, theorem=_BETS.get(method.theorem, method.theorem))
+    return replace(method, predictor=GIVEN) if c.is_given and method.predictor == FIXED else method
 
 
 def n_candidates(c: Certificate) -> int:

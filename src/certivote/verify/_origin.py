@@ -10,9 +10,6 @@ import sklearn
 
 from certivote.certificate import SCHEMA_VERSION, Certificate, recorded_parameters
 from certivote.verify._check import Check, trusted
-from certivote.verify._methods import is_given
-
-__all__ = ["check_earlier", "check_model_origin", "check_origin", "check_source"]
 
 _DIGEST = re.compile("[0-9a-f]{64}")
 _NAME, _NUMBER = re.compile(r"[a-z][a-z0-9_-]*"), re.compile(r"[0-9][a-z0-9.+]*")
@@ -36,10 +33,12 @@ def check_origin(c: Certificate) -> Iterator[Check]:
     right = bool(origin.source) == bool(origin.source_digest) and not set(origin.source) & {"/", "\\"}
     right = right and (not origin.source_digest or bool(_DIGEST.fullmatch(origin.source_digest)))
     yield Check("file", right, f"{origin.source or 'none'} recorded")
-    right = bool(_DIGEST.fullmatch(origin.follows)) and is_given(c) if origin.follows else not origin.since
-    told = f"{origin.follows:.16}..." if origin.follows else "none"
-    yield Check("earlier certificate", right, f"{told} recorded, and {len(origin.since)} events since")
-    right = c.division == "shuffled" or (c.split == "single" and not c.order and not is_given(c))
+    before, told = origin.earlier, "none"
+    right = not origin.watched
+    if before is not None:
+        right, told = bool(_DIGEST.fullmatch(before.digest)) and c.is_given, f"{before.digest:.16}..."
+    yield Check("earlier certificate", right, f"{told} recorded, and {len(origin.watched)} monitors since")
+    right = c.division == "shuffled" or (c.split == "single" and not c.order and not c.is_given)
     yield Check("division of the rows", right, c.division)
     right = origin.n_columns >= 1 and len(origin.columns) in (0, origin.n_columns)
     yield Check("columns", right, f"{origin.n_columns:,}, {len(origin.columns):,} of them with names")
@@ -48,9 +47,9 @@ def check_origin(c: Certificate) -> Iterator[Check]:
 def _digests(c: Certificate) -> Check:
     """Whether all digests are there; of given models, those that can be."""
     digests = [d for part in c.parts for d in (part.certification_digest, part.training_digest, part.votes_digest)]
-    wanted = [digest for digest in digests if digest] if is_given(c) else digests
+    wanted = [digest for digest in digests if digest] if c.is_given else digests
     right = all(_DIGEST.fullmatch(digest) for digest in wanted)
-    if is_given(c):
+    if c.is_given:
         # Those of the training rows only if these were shown.
         shown = [(bool(part.training_rows), True, True) for part in c.parts]
         right = right and shown == [
@@ -104,9 +103,14 @@ def check_earlier(c: Certificate, earlier: Certificate | None) -> Iterator[Check
     """Whether a certificate is the one that this one says it follows, made before it, and on other rows."""
     if earlier is None:
         return
-    same = bool(c.provenance.follows) and c.provenance.follows == earlier.digest
-    named = f"{c.provenance.follows:.16}..." if c.provenance.follows else "none"
+    found, part = c.provenance.earlier, earlier.deployed_part
+    same = found is not None and found.digest == earlier.digest
+    named = f"{found.digest:.16}..." if found else "none"
     yield Check("follows", same, f"{named} recorded, {earlier.digest:.16}... given")
+    if found is not None and same:
+        own = (earlier.provenance.created, earlier.loss, earlier.groups, earlier.delta, earlier.bound, part.n)
+        right = (found.created, found.loss, found.groups, found.delta, found.bound, found.n) == own
+        yield Check("what it followed", right, f"a bound of {found.bound!r} on {found.n:,} rows is recorded")
     before, after = earlier.provenance.created, c.provenance.created
     yield Check("made after it", before <= after, f"{before:.40}, then {after:.40}")
     digests = {digest for part in earlier.parts for digest in (part.certification_digest, part.training_digest)} - {""}

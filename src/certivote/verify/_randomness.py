@@ -6,9 +6,6 @@ from typing import Any
 
 from certivote.certificate import Certificate
 from certivote.verify._check import Check
-from certivote.verify._methods import is_given
-
-__all__ = ["check_randomness"]
 
 _DATA = re.compile("data:[0-9a-f]{64}")
 _WORDS, _WORD = 4, 1 << 32
@@ -28,7 +25,7 @@ def check_randomness(c: Certificate, parameters: dict[str, Any] | None) -> Itera
         right = not (random or made.fresh or made.data_digest)
         told = f"none recorded, and {random or 'nothing'} was random"
     yield Check("seed", right, told)
-    answers_only = is_given(c) and parameters is not None and bool(parameters["answers_only"])
+    answers_only = c.subject == "answers"
     # With answers alone, whoever knows the order of the bets can arrange the answers for it.
     wanted = "at once" if answers_only and _bets_are_placed(c) and not made.fresh else "in order"
     yield Check("kind of bets", c.bets == wanted, c.bets)
@@ -42,7 +39,7 @@ def _bets_are_placed(c: Certificate) -> bool:
 
 def _was_random(c: Certificate) -> str:
     """What must have been random; empty if nothing need have been."""
-    if not is_given(c):
+    if not c.is_given:
         return "the division of the rows"
     if c.candidates:
         return "the draw of a vote"

@@ -11,19 +11,17 @@ from certivote.verify._check import Check, trusted
 from certivote.verify._comparison import Comparison, are_close
 from certivote.verify._versions import other_versions
 
-__all__ = ["against_refit"]
-
 _GROUPS = {
     "row numbers": ("model.parts",),
     "voters": ("votes_digest", "n_voters"),
     "members": ("model.voters",),
-    "hyper-prior": ("beta", "prior_weight", "hyper_prior"),
+    "hyper-prior": ("beta", "prior_weight", "prior"),
     "what was learned": ("alpha", "family", "renyi_order", "solver"),
     "draw": ("log_weights", "draw", "n_draws"),
     "weights": ("model.weights", "model.hyper_posterior", "model.kept"),
     "price list": ("price_atoms", "price_scales"),
-    "choices": ("choices",),
-    "remarks": ("remarks", "assumptions"),
+    "choices": ("split", "first_rows", "sample_rows", "learned_rows"),
+    "remarks": ("findings",),
     "promises": ("promises", "together"),
     "rows of the parts": (
         "n",
@@ -46,7 +44,7 @@ _GROUPS = {
         "majority_losses",
         "drift",
     ),
-    "bounds": ("bound", "average_bound", "deployed", "vacuous", "penalty", "confidence", "payments"),
+    "bounds": ("bound", "average_bound", "deployed", "penalty", "confidence", "payments"),
 }
 """What is compared, under one heading each; what is in none of them is under one of its own."""
 _REST = "all other fields"
@@ -75,7 +73,7 @@ def against_refit(
         grouped[_group(path)].append(path)
     for name, paths in grouped.items():
         told = f"OTHER than a new fit gives: {_shown(paths)}{caveat}" if paths else "as a new fit gives"
-        if paths == ["remarks"] and table is None:
+        if name == "remarks" and paths and table is None:
             told += " (if the fit was given other columns to look at, give them as table=)"
         yield Check(f"refit, {name}", not paths, told)
     if rounded := [*record.rounded, *found.rounded]:

@@ -20,13 +20,10 @@ from certivote.verify._methods import (
     GIVEN_PARAMETERS,
     PROMISE_PARAMETERS,
     Method,
-    is_given,
     method_of,
 )
 from certivote.verify._promises import shown_promises
 from certivote.verify._simulation import Array
-
-__all__ = ["PARAMETERS", "Prior", "check_settings", "prior_of", "read_parameters"]
 
 PARAMETERS = (
     "method",
@@ -79,12 +76,12 @@ def read_parameters(c: Certificate) -> dict[str, Any] | None:
         found = {name: json.loads(text) for name, text in c.provenance.parameters}
     except (RecursionError, ValueError):
         return None
-    if not is_given(c):
+    if not c.is_given:
         return found
     models = found["models"]
     if not isinstance(models, list) or not models or not all(isinstance(name, str) for name in models):
         return None
-    if len(set(models)) < len(models) or not isinstance(found["answers_only"], bool):
+    if len(set(models)) < len(models):
         return None
     method = c.method if c.method == "dis-b" and len(models) > 1 else "holdout"
     return {**_OF_GIVEN_MODELS, **found, "method": method, "voters": models}
@@ -96,62 +93,62 @@ class Prior:
 
     Attributes
     ----------
-    kind : {"grid", "informed", "given", "unknown"}
-    words : str
-        How a record says it.
+    kind : {"none", "equal", "grid", "informed", "given"}
+        As a record says it.
     values : array or None
         The Dirichlet parameters that were given: one for all voters, or one each.
     """
 
     kind: str
-    words: str
     values: Array | None = None
-
-
-_WORDS = {
-    "grid": f"one of {_GRID}, each paid for: flat, sparse, concentrated",
-    "informed": "concentrated at weights learned from out-of-sample votes on training rows",
-}
 
 
 def prior_of(c: Certificate, parameters: dict[str, Any] | None) -> Prior:
     """The hyper-prior that the parameters stand for."""
     if method_of(c).predictor == GIVEN:
-        return Prior("given", "none: the model was given", np.array(1.0))
-    over_weights = FAMILIES[c.parts[0].family].over_weights
-    grid = Prior("grid", _WORDS["grid"] if over_weights else "equal weights")
-    informed = Prior("informed", _WORDS["informed"])
+        return Prior("none", np.array(1.0))
     if parameters is None:  # a check of its own has failed
-        return Prior("unknown", c.hyper_prior)
+        return Prior(c.prior)
     given = parameters["prior"]
     if given == "informed" or (given == "auto" and parameters["method"] == "auto" and c.split != "none"):
-        return informed
+        return Prior("informed")
     if given == "auto":
-        return grid
+        return Prior("grid" if FAMILIES[c.parts[0].family].over_weights else "equal")
     try:
-        values = np.asarray(given, dtype=float)
+        return Prior("given", np.asarray(given, dtype=float))
     except (TypeError, ValueError):
-        return Prior("given", "", np.array(math.nan))
-    one = values.ndim == 0
-    words = f"Dirichlet with parameter {float(values):g} for every voter" if one else "Dirichlet with given parameters"
-    return Prior("given", words, values)
+        return Prior("given", np.array(math.nan))
 
 
 def check_settings(c: Certificate) -> Iterator[Check]:
     """Whether the numbers are those that the recorded parameters make."""
     parameters = read_parameters(c)
+    yield Check("solver", c.solver in ("lbfgs", "adam"), f"{c.solver!r}")
+    yield _came_fitted(c, parameters)
     right = parameters is not None
-    wanted = f"{len(_names(c))} {'of given models' if is_given(c) else 'that a fit has'}"
+    wanted = f"{len(_names(c))} {'of given models' if c.is_given else 'that a fit has'}"
     yield Check("parameters", right, f"{len(c.provenance.parameters)} recorded, of {wanted}")
     if parameters is None:
         return
-    if is_given(c):
+    if c.is_given:
         yield _check_given(c, parameters)
     yield from _compare(c, parameters, method_of(c))
     prior = prior_of(c, parameters)
+    yield Check("kind of hyper-prior", c.prior == prior.kind, f"{c.prior!r}; the parameters ask for {prior.kind!r}")
     for number, part in enumerate(c.parts):
         where = f"part {number + 1}, hyper-prior" if len(c.parts) > 1 else "hyper-prior"
         yield _check_prior(c, part, prior, where)
+
+
+def is_named(parameters: dict[str, Any] | None) -> bool:
+    """Whether the voters of a fit are known by a name: the fit then taught them all that they know."""
+    return parameters is not None and isinstance(parameters["voters"], str) and parameters["voters"].isidentifier()
+
+
+def _came_fitted(c: Certificate, parameters: dict[str, Any] | None) -> Check:
+    """Voters that may know something from elsewhere are objects that a user gave to a fit with training rows."""
+    right = not c.came_fitted or not (c.is_given or c.split == "none" or is_named(parameters))
+    return Check("voters that may have come fitted", right, "some may have" if c.came_fitted else "none")
 
 
 def _compare(c: Certificate, given: dict[str, Any], method: Method) -> Iterator[Check]:
@@ -179,7 +176,7 @@ def _compare(c: Certificate, given: dict[str, Any], method: Method) -> Iterator[
 
 def _names(c: Certificate) -> tuple[str, ...]:
     """Names of the parameters that a record has, in their order."""
-    return (GIVEN_PARAMETERS if is_given(c) else PARAMETERS) + PROMISE_PARAMETERS
+    return (GIVEN_PARAMETERS if c.is_given else PARAMETERS) + PROMISE_PARAMETERS
 
 
 def _promises(c: Certificate) -> Any:
@@ -197,12 +194,11 @@ def _check_given(c: Certificate, parameters: dict[str, Any]) -> Check:
     """What a record of given models cannot have: two parts; of answers alone, rows to find duplicates among."""
     part, origin = c.deployed_part, c.provenance
     right = len(c.parts) == 1
-    if parameters["answers_only"]:
+    if c.subject == "answers":
         nothing = (part.duplicates, part.training_rows, part.duplicates_of_training_rows, part.training_digest)
         right = right and nothing == (0, 0, 0, "")
         right = right and list(origin.columns) == parameters["voters"] and origin.n_columns == len(parameters["voters"])
-    what = "answers" if parameters["answers_only"] else "models"
-    return Check("given models", right, f"the {what} of {len(parameters['voters'])}, which no fit has made")
+    return Check("given models", right, f"the {c.subject} of {len(parameters['voters'])}, which no fit has made")
 
 
 def _same(wanted: Any, found: Any) -> bool:
@@ -262,22 +258,23 @@ def _price_list(given: dict[str, Any], c: Certificate) -> Any:
 def _check_prior(c: Certificate, part: PartRecord, prior: Prior, where: str) -> Check:
     """The recorded hyper-prior of one part and its weight against what was given."""
     family = FAMILIES[part.family]
-    several = prior.kind == "grid" and family.over_weights
-    right = part.prior_weight == (1.0 / _GRID if several else 1.0)
+    right = part.prior_weight == (1.0 / _GRID if prior.kind == "grid" else 1.0)
     recorded = np.array(part.beta)
     if len(recorded) != part.n_voters * family.parameters_each:
         return Check(where, False, f"{len(recorded):,} numbers for {part.n_voters:,} voters")
     with np.errstate(all="ignore"):
         right = right and any(_close(candidate, recorded) for candidate in _candidates(part, prior, recorded))
-    return Check(where, bool(right), f"{prior.words or 'no numbers'}, of weight {part.prior_weight!r}")
+    return Check(where, bool(right), f"{prior.kind}, of weight {part.prior_weight!r}")
 
 
 def _candidates(part: PartRecord, prior: Prior, recorded: Array) -> list[Array]:
     """The hyper-priors that the recorded one may be."""
     family, n = FAMILIES[part.family], part.n_voters
+    if prior.kind == "equal":
+        return [family.prior(np.ones(n))]
     if prior.kind == "grid":
         return [family.prior(np.full(n, value)) for value in (0.5, 1.0 / n, 5.0)]
-    if prior.kind == "given" and prior.values is not None:
+    if prior.values is not None:
         fits = prior.values.ndim == 0 or prior.values.shape == (n,)
         return [family.prior(np.broadcast_to(prior.values, n))] if fits else []
     # Informed: weights that only the training rows give, at a fixed concentration.

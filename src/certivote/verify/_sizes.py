@@ -12,9 +12,7 @@ from certivote.verify._drift import check_drift
 from certivote.verify._families import FAMILIES
 from certivote.verify._fixed import is_fixed_bound
 from certivote.verify._look import is_folded, looks_first, n_first
-from certivote.verify._methods import FIXED, GIVEN, RANDOM, is_given, method_of
-
-__all__ = ["check_sizes", "divided", "n_parts"]
+from certivote.verify._methods import FIXED, GIVEN, RANDOM, method_of
 
 _COUNTED = 20_000_000
 """Rows among which duplicates are counted, at most."""
@@ -49,7 +47,7 @@ def _rows(c: Certificate, parameters: dict[str, Any] | None) -> Check:
     """Every row trains or certifies, once each, in parts as large as the split makes them."""
     found = [(part.training_rows, part.n) for part in c.parts]
     n_rows = c.provenance.n_rows
-    if is_given(c):
+    if c.is_given:
         # Its training rows, if they were shown, are none of these.
         right = [part.n for part in c.parts] == [n_rows]
     elif c.groups:
@@ -83,7 +81,7 @@ def divided(c: Certificate, total: int, parameters: dict[str, Any] | None, first
         sizes = [rest // folds + (number < rest % folds) for number in range(folds)]
         return [(total - size, size) for size in sizes]
     share, drawn = parameters["train_share"] if parameters else None, c.division != "shuffled"
-    if parameters and not drawn and not (c.split == "single" and c.choices and looks_first(parameters)):
+    if parameters and not drawn and not (c.split == "single" and c.first_rows and looks_first(parameters)):
         share = 0.5 if share in (None, "auto") else share
         if not isinstance(share, float) or not 0.0 < share < 1.0:
             return []
@@ -113,7 +111,7 @@ def _part(c: Certificate, part: PartRecord, where: str) -> Iterator[Check]:
     yield Check(f"{where}prior vote", right, f"{part.holdout_errors:,} errors, at most {part.holdout_bound!r}")
     if method_of(c).predictor == RANDOM:
         yield _simulated(c, part, where)
-    delta = shared if part.training_rows and not is_given(c) else shared / len(c.classes)
+    delta = shared if part.training_rows and not c.is_given else shared / len(c.classes)
     errors, losses = part.majority_errors, part.majority_losses
     right = part.majority_class in c.classes
     right = right and is_fixed_bound(errors, part.n, losses, part.entities, delta, part.majority_bound, c.bets)
@@ -147,7 +145,7 @@ def _classes(c: Certificate) -> Iterator[Check]:
     if not right or len(own) != len(counts):
         return
     rest = [count - mine for count, mine in zip(counts, own, strict=True)]
-    trained = 0 if is_given(c) else part.training_rows
+    trained = 0 if c.is_given else part.training_rows
     right = min(rest) >= 0 and sum(rest) == trained
     yield Check("class counts of the parts", right, f"{sum(rest):,} are left for {trained:,} training rows")
     parts = [(part, own, rest)]

@@ -12,10 +12,8 @@ from typing import Any
 from certivote.certificate import Certificate
 from certivote.verify._check import Check, trusted
 from certivote.verify._families import FAMILIES
-from certivote.verify._methods import DRAWN, RANDOM, is_given, method_of
-from certivote.verify._settings import prior_of
-
-__all__ = ["Level", "Seen", "on_trust"]
+from certivote.verify._methods import DRAWN, RANDOM, method_of
+from certivote.verify._settings import is_named, prior_of
 
 
 class Level(IntEnum):
@@ -75,7 +73,7 @@ class _Row:
 
 def on_trust(c: Certificate, parameters: dict[str, Any] | None, seen: Seen) -> Iterator[Check]:
     """A line for everything that has been taken on trust."""
-    if is_given(c):
+    if c.is_given:
         yield trusted(
             "rows that are new to the model",
             "nothing can show that these rows had no part in training the model, in tuning it, in choosing it among "
@@ -104,10 +102,10 @@ def _how_it_came_about(c: Certificate) -> str:
     elif c.order:
         what = "rows are independent draws from the population of their time"
     tried = "seeds, parameters"
-    if is_given(c):
+    if c.is_given:
         asked = (("seeds", c.provenance.entropy), ("promises", len(c.promises) > 1))
         tried = ", ".join(["models", *(name for name, were in asked if were)])
-    made = "certifying" if is_given(c) else "fitting"
+    made = "certifying" if c.is_given else "fitting"
     return (
         f"no audit can show that the {what}, that none was dropped or added before {made}, and that no other {tried} "
         "or data were tried"
@@ -118,7 +116,7 @@ def _rows(c: Certificate, parameters: dict[str, Any] | None, seen: Seen) -> Iter
     yield from _of_the_units(c, seen)
     yield from _of_the_promises(c, seen)
     yield from _of_the_seed(c, seen)
-    if is_given(c):
+    if c.is_given:
         yield from _of_given_models(c, seen)
         return
     yield from _of_the_vote(c)
@@ -135,8 +133,7 @@ def _rows(c: Certificate, parameters: dict[str, Any] | None, seen: Seen) -> Iter
 def _fitted_fields(parameters: dict[str, Any] | None, seen: Seen) -> tuple[str, ...]:
     if seen.level >= Level.MODEL:
         return ("parts[].votes_digest",)
-    named = parameters is not None and isinstance(parameters["voters"], str) and parameters["voters"].isidentifier()
-    return () if named else ("assumptions",)
+    return () if is_named(parameters) else ("came_fitted",)
 
 
 def _of_the_vote(c: Certificate) -> Iterator[_Row]:
@@ -221,11 +218,11 @@ def _of_the_promises(c: Certificate, seen: Seen) -> Iterator[_Row]:
     yield _Row("thresholds that rows have chosen", Level.DATA, why, tuple(chosen))
     yield _Row("costs of rows", Level.DATA, "the data show them, in the order that the seed gives", tuple(bets))
     yield _Row("rows set aside", _with_units(c, seen), "the seed and groups= show which these are", tuple(aside))
-    if is_given(c) or c.split == "none":
+    if c.is_given or c.split == "none":
         why = "that they were fixed by the rows set aside alone, certifying again with the same seed shows"
     else:
         why = "that they were fixed by training rows alone, only fitting again shows"
-    shown = Level.NEVER if is_given(c) else Level.REFIT
+    shown = Level.NEVER if c.is_given else Level.REFIT
     yield _Row("thresholds, groups and forms fixed beforehand", shown, why, tuple(guided))
 
 
@@ -257,7 +254,7 @@ def _of_given_models(c: Certificate, seen: Seen) -> Iterator[_Row]:
     shown = Level.DATA if seen.rows else Level.NEVER
     columns = ("provenance.columns", "provenance.n_columns")
     why = "the rows themselves show it, and answers do not"
-    yield _Row("rows", shown, why, (*_each(own, "certification_digest", "duplicates"), *columns))
+    yield _Row("rows", shown, why, (*_each(own, "certification_digest", "duplicates"), *columns, "subject"))
     shown = Level.DATA if seen.training else Level.NEVER
     why = "what the models were trained on is known with training="
     trained = _each(own, "training_rows", "training_digest", "duplicates_of_training_rows")
@@ -267,15 +264,15 @@ def _of_given_models(c: Certificate, seen: Seen) -> Iterator[_Row]:
         yield _Row("the draw", Level.NEVER, why, (*_each(own, "alpha", "log_weights", "draw"), "provenance.entropy"))
     if not c.groups:
         why = "they come from looking at the rows; certifying the same models again shows them"
-        yield _Row("remarks", Level.NEVER, why, ("remarks",))
+        yield _Row("remarks", Level.NEVER, why, ("findings",))
     names = ("candidates[].name", "provenance.parameters")
     why = "they are whatever somebody called them; a dictionary of models or answers shows them"
     yield _Row("names of the models", Level.MODEL if seen.called else Level.NEVER, why, names)
     if c.provenance.follows:
         shown, why = Level.RECORD if seen.earlier else Level.NEVER, "the earlier certificate shows it: give earlier="
-        yield _Row("what it follows", shown, why, ("provenance.follows",))
+        yield _Row("what it follows", shown, why, ("provenance.earlier",))
         why = "the record of the monitor shows it; the bound does not rest on it"
-        yield _Row("what has happened since", Level.NEVER, why, ("provenance.since",))
+        yield _Row("what has happened since", Level.NEVER, why, ("provenance.watched",))
     rests = "the bound does not rest on it"
     if c.provenance.entropy:
         rests = "the bound rests on no more of it than the draw, the order of bets and which rows are set aside"
@@ -290,14 +287,14 @@ def _of_the_texts(c: Certificate, parameters: dict[str, Any] | None) -> Iterator
     if prior_of(c, parameters).kind == "informed":
         why = "that it was learned from training rows alone, only fitting again shows"
         yield _Row("the hyper-prior", Level.REFIT, why, _each([*own, *others], "beta"))
-    yield _Row("remarks", Level.REFIT, "they come from looking at the training rows", ("remarks",))
+    yield _Row("remarks", Level.REFIT, "they come from looking at the training rows", ("findings",))
     if c.split == "single":
         yield _Row("division", Level.MODEL, "the row numbers in the model show how rows were divided", ("division",))
     why = (
         "that the first rows alone decided how many train the voters, or into how many folds the others fall, and how "
         "the weights were learned, only fitting again shows"
     )
-    yield _Row("choices", Level.REFIT, why, ("choices", "solver"))
+    yield _Row("choices", Level.REFIT, why, ("first_rows", "sample_rows", "learned_rows", "solver"))
 
 
 def _of_the_origin(c: Certificate, seen: Seen) -> Iterator[_Row]:

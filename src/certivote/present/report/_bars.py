@@ -2,12 +2,10 @@
 
 from certivote.certificate import Certificate, PartRecord, confidence, counted, percent_up, plain_percent
 from certivote.present._breakdown import observed_rate, steps
-from certivote.present._subject import is_given, noun
+from certivote.present._subject import noun
 from certivote.present._wording import observed
 from certivote.present.page import Bar, axis
 from certivote.present.report._test_rows import TestRows, use
-
-__all__ = ["at_a_glance", "origin"]
 
 
 def at_a_glance(certificate: Certificate, test: TestRows | None) -> tuple[list[Bar], tuple[tuple[float, str], ...]]:
@@ -30,7 +28,7 @@ def at_a_glance(certificate: Certificate, test: TestRows | None) -> tuple[list[B
         average = certificate.average_bound
         note = f"average over the votes of all {len(certificate.parts)} parts; one of them is deployed"
         rows.append(("Average of all votes: at most", average, percent_up(average), note, "pale"))
-    if not is_given(certificate):
+    if not certificate.is_given:
         rows.append(_plain_holdout(part))
     top, ticks = axis(value for _, value, _, _, _ in rows)
     bars = [Bar(name, figure, note, kind, 0.0, min(value / top, 1.0)) for name, value, figure, note, kind in rows]

@@ -3,14 +3,14 @@
 import os
 from typing import Any
 
-from certivote.certificate import Certificate, confidence, percent_up
+from certivote.certificate import Certificate, confidence, method_of, percent_up
 from certivote.present._candidates import candidate_lines, candidates_note
 from certivote.present._cautions import cautions, other_remarks, sentence
 from certivote.present._plain import plain_text, printable
 from certivote.present._promise import promise, unchecked
 from certivote.present._promises import promises_note
 from certivote.present._provenance import provenance_facts
-from certivote.present._subject import is_given, is_one_model, method_of
+from certivote.present._subject import is_one_model
 from certivote.present._wording import cases, drift_text, majority, split_words
 from certivote.present.page import write_page
 from certivote.present.report._bars import at_a_glance, origin
@@ -19,8 +19,6 @@ from certivote.present.report._decisions import cards, ledger_rows, shifts
 from certivote.present.report._premises import premises
 from certivote.present.report._test_rows import TestRows, comparison_note
 from certivote.present.report._weights import weights
-
-__all__ = ["write_report"]
 
 
 def write_report(
@@ -59,10 +57,10 @@ def write_report(
         "unchecked": unchecked(certificate),
         "cautions": cautions(certificate),
         "one_model": is_one_model(certificate),
-        "given": is_given(certificate),
+        "given": certificate.is_given,
         "cases": cases(part),
         "provenance": provenance_facts(certificate, whole=True),
-        "remarks": [sentence(text) for text in other_remarks(certificate)],
+        "remarks": other_remarks(certificate),
         "bound": percent_up(min(certificate.bound, 1.0)),
         "confidence": confidence(certificate.delta),
         "random": method_of(certificate).predictor.is_random,

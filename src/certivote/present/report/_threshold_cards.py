@@ -3,7 +3,7 @@
 from certivote.certificate import Certificate, PromiseRecord, counted, number_down, number_up, percent_down, percent_up
 from certivote.maths.rounding import all_but
 from certivote.present._statements import Pair, curve_points, parameter, rate
-from certivote.present._subject import is_given, noun
+from certivote.present._subject import noun
 from certivote.present.page import Curve, axis
 from certivote.present.report._cards import (
     Card,
@@ -19,8 +19,6 @@ from certivote.present.report._cards import (
 )
 from certivote.present.report._test_rows import TestRows
 
-__all__ = ["abstention", "prediction_sets", "sensitivity"]
-
 _ANY = "any"
 """Stands for the threshold at which every case is answered."""
 
@@ -31,7 +29,7 @@ def abstention(certificate: Certificate, record: PromiseRecord, test: TestRows |
 
 
 def _what_score(certificate: Certificate) -> str:
-    if is_given(certificate) and noun(certificate) == "model":
+    if certificate.is_given and noun(certificate) == "model":
         return "Every answer has a score that says how sure the model is: larger for surer."
     return (
         "Every answer has a score that says how sure the vote is: the weight behind the answer minus the weight behind "

@@ -12,22 +12,7 @@ from flint import arb
 from numpy.typing import NDArray
 
 from certivote.certificate import Certificate, PromiseRecord, Statement
-from certivote.verify._methods import is_given
 from certivote.verify._simulation import Array, Labels
-
-__all__ = [
-    "Agreement",
-    "Counted",
-    "Expected",
-    "PromiseRows",
-    "Rule",
-    "class_rows",
-    "counted_rows",
-    "is_trained",
-    "number",
-    "plurality_errors",
-    "threshold_of",
-]
 
 Mask = NDArray[np.bool_]
 _LARGEST = 1e300
@@ -186,7 +171,7 @@ class Rule(ABC):
 
 def is_trained(c: Certificate) -> bool:
     """Whether there were training rows to look at."""
-    return c.split != "none" and not is_given(c)
+    return c.split != "none" and not c.is_given
 
 
 def counted_rows(c: Certificate, promise: PromiseRecord) -> int:
