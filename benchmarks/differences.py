@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from certivote.datasets import load
-from certivote.experiments import PAPER_SETTING, PROTOCOLS, published
+from certivote.experiments import PAPER_SETTING, PROTOCOLS, paper_method, published
 from certivote.pipeline import make_plan, run
 from certivote.voters import Stumps
 
@@ -55,7 +55,7 @@ def bound(method: str, X: np.ndarray, y: np.ndarray, seed: int) -> float:
     X, y = X[rows], y[rows]
     ranges = list(zip(X.min(axis=0), X.max(axis=0), strict=True))
     voters = Stumps(ranges=ranges)
-    plan = make_plan(method, voters, "none", solver=PROTOCOLS["paper"], random_state=seed, **PAPER_SETTING)
+    plan = make_plan(paper_method(method, PROTOCOLS["paper"]), voters, "none", random_state=seed, **PAPER_SETTING)
     return run(plan, X, y).certificate.bound
 
 

@@ -4,6 +4,7 @@ import math
 from functools import cache
 
 import numpy as np
+from options import as_objects
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.ensemble import RandomForestClassifier
 from thorough import placed
@@ -66,12 +67,12 @@ PLACED = placed(CERTIFIED, SETTINGS, DRAWN)
 @cache
 def fitted(method, setting="single", solver="lbfgs", loss="plurality", seed=0, **parameters):
     known = {"delta": DELTA, "solver": solver, "loss": loss, "random_state": seed, **PAPER, **SETTINGS[setting]()}
-    return CertifiedVoteClassifier(method, **{**known, **parameters}).fit(*cancer())
+    return CertifiedVoteClassifier(**as_objects(method, **{**known, **parameters})).fit(*cancer())
 
 
 def iris_fit(method="smv-exact", seed=0, **parameters):
     parameters = {"voters": forest(5, max_depth=1), "random_state": seed, **PAPER, **parameters}
-    return CertifiedVoteClassifier(method, **parameters).fit(*load_iris(return_X_y=True))
+    return CertifiedVoteClassifier(**as_objects(method, **parameters)).fit(*load_iris(return_X_y=True))
 
 
 def random_numbers(certificate, purpose, *which):

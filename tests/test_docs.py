@@ -61,6 +61,8 @@ REFERENCE = (
     "certivote.theory.theorems",
     "certivote.certificate",
     "certivote.promises",
+    "certivote.methods",
+    "certivote.splits",
     "certivote.pipeline",
     "certivote.verify",
     "certivote.io",

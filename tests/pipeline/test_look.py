@@ -11,11 +11,12 @@ from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomForestClassifier
 from thorough import grid
 
-from certivote import CertifiedVoteClassifier, compare
+from certivote import CertifiedVoteClassifier
 from certivote.maths.streams import stream
 from certivote.pipeline import _look, _prepare, make_plan, prepare
 from certivote.pipeline._look import _FOLDS, _SHARES, Look, _expected_limit, _power_law, look_at_first, n_first
 from certivote.promises import Precision
+from certivote.splits import Single
 from certivote.voters import Forest, Mixed, Preprocessed, Stumps, VoterSet
 
 CLASSES = np.array([0, 1, 2])
@@ -245,12 +246,13 @@ def test_folds_may_be_chosen_where_rows_are_few_and_nothing_else_is_asked_for(as
     assert asked == [True, False, False, False, False, False, True]
 
 
-@pytest.mark.parametrize("given", [{"method": "dis-b"}, {"method": "holdout"}, {"train_share": 0.4}])
+@pytest.mark.parametrize("given", [{"method": "dis-b"}, {"method": "holdout"}, {"split": Single(0.4)}])
 def test_other_methods_and_given_shares_make_one_split_without_a_look(given, asked):
     certificate = small(**given).certificate_
     assert (asked, certificate.split, certificate.choices) == ([], "single", ())
-    assert certificate.parts[0].training_rows == (24 if "train_share" in given else 30)
-    assert dict(certificate.provenance.parameters)["split"] == '"auto"'
+    assert certificate.parts[0].training_rows == (24 if "split" in given else 30)
+    if "method" in given:
+        assert dict(certificate.provenance.parameters)["split"] == '"auto"'
 
 
 @pytest.mark.parametrize("split", ["cross", 2, 3])
@@ -266,14 +268,6 @@ def test_voters_without_a_pilot_make_one_split(asked):
     ready = prepared(X, np.minimum(y, 1), "auto", voters=Stumps(2), prior=1.0)
     assert (asked, ready.choices, ready.split) == ([], (), "single")
     assert len(ready.parts[0].rows.train) == 75
-
-
-def test_methods_that_are_compared_share_the_folds(monkeypatch):
-    folds_of(monkeypatch, 2)
-    table = compare(*learnable(220), ["dis-b", "holdout"], method="auto", voters=GROVE, random_state=SEED)
-    for text in table.attrs["certificates"].values():
-        assert '"split": "2"' in text
-        assert "2 votes, each certified on a fold" in text
 
 
 # The share

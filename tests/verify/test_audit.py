@@ -2,11 +2,13 @@
 
 import copy
 import dataclasses
+import json
 from functools import cache
 
 import numpy as np
 import pytest
 from fits import DRAWN
+from options import as_objects
 from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.ensemble import RandomForestClassifier
 from thorough import grid, placed
@@ -29,7 +31,7 @@ def fitted(method="dis-b", **parameters):
     options = {"voters": FOREST, "random_state": 0, **{k: v for k, v in parameters.items() if k != "orders"}}
     if "orders" in parameters:
         options["renyi_order"] = list(parameters["orders"])
-    return CertifiedVoteClassifier(method, **options).fit(*data())
+    return CertifiedVoteClassifier(**as_objects(method, **options)).fit(*data())
 
 
 SETTINGS = [
@@ -250,14 +252,23 @@ def test_data_without_a_model_are_refused():
         verify(fitted().certificate_, None, *data())
 
 
-@pytest.mark.parametrize("name", ["delta", "n_draws", "tau", "prior", "renyi_order", "price_list"])
+def _with(recorded, name, parameter, text):
+    """The JSON of a parameter, in which it, or an option of it, has this value."""
+    options = json.loads(recorded)
+    if isinstance(options, dict) and name in options:
+        return json.dumps({**options, name: "HERE"}).replace('"HERE"', text)
+    return text if name == parameter else recorded
+
+
+@pytest.mark.parametrize("name", ["delta", "n_draws", "tau", "prior", "order", "price_list"])
 @pytest.mark.parametrize("infinite", ["Infinity", "1e999", "-Infinity"])
 def test_recorded_parameters_that_are_infinite_are_no_other_number(name, infinite):
-    method = "dis-v" if name == "renyi_order" else "dis-b"
-    certificate = fitted(method, split="cross", prior=0.5, tau=0.3).certificate_
+    method = "dis-v" if name == "order" else "dis-b"
+    certificate = fitted(method, split="cross", prior=0.5, tau=0.3, n_draws=2).certificate_
     origin = certificate.provenance
     text = f"[[{infinite}, 0.5]]" if name == "price_list" else infinite
-    parameters = tuple((each, text if each == name else value) for each, value in origin.parameters)
+    parameters = tuple((each, _with(value, name, each, text)) for each, value in origin.parameters)
     forged = dataclasses.replace(certificate, provenance=dataclasses.replace(origin, parameters=parameters))
     failed = {check.what for check in verify(forged) if not check.passed}
-    assert ("hyper-prior" if name == "prior" else f"parameter {name}") in {what.split(", ")[-1] for what in failed}
+    named = {"prior": "hyper-prior", "order": "parameter renyi_order"}.get(name, f"parameter {name}")
+    assert named in {what.split(", ")[-1] for what in failed}

@@ -10,11 +10,9 @@ from typing import Annotated
 import typer
 
 from certivote.cli._download_bar import download_bar
-from certivote.cli._outputs import check_folder
-from certivote.cli._shared import DataFolder, Quiet, check_dataset, complain, fail, quieten_pooch, say, suggestion
+from certivote.cli._outputs import Quiet, check_folder
+from certivote.cli._shared import DataFolder, check_dataset, complain, fail, quieten_pooch, say, suggestion
 from certivote.datasets import DATASETS, DatasetUnavailable, fetch, locate
-
-__all__ = ["reproduce"]
 
 
 def reproduce(

@@ -20,8 +20,6 @@ from rich.text import Text
 from certivote.datasets import DATASETS
 from certivote.experiments import Unit
 
-__all__ = ["run_bar"]
-
 
 @contextmanager
 def run_bar(units: Sequence[Unit], quiet: bool) -> Iterator[Callable[[Unit, int], None]]:

@@ -4,7 +4,7 @@ Here live the paper's voters, settings and published figures, written once; runs
 The methods themselves, and anything that a user of the estimator needs, live elsewhere.
 """
 
-from certivote.experiments._protocol import PAPER_METHODS, PAPER_SETTING, PROTOCOLS, Unit, paper_voters
+from certivote.experiments._protocol import PAPER_METHODS, PAPER_SETTING, PROTOCOLS, Unit, paper_method, paper_voters
 from certivote.experiments._reproduce import plan_units, reproduce, write_results
 from certivote.experiments._runs import Run, RunStore
 from certivote.experiments._tables import published
@@ -16,6 +16,7 @@ __all__ = [
     "Run",
     "RunStore",
     "Unit",
+    "paper_method",
     "paper_voters",
     "plan_units",
     "published",

@@ -13,12 +13,24 @@ from certivote._version import __version__
 from certivote.certificate import Certificate
 from certivote.datasets import DATASETS, load
 from certivote.experiments._runs import Run
+from certivote.methods import BaseMethod, make_method
 from certivote.pipeline import Split, certify_votes, make_plan, prepare
 from certivote.theory.methods import METHODS
 from certivote.theory.risks import count_errors
 from certivote.voters import Forest, Stumps, VoterSet
 
-__all__ = ["DELTA", "PAPER_METHODS", "PAPER_SETTING", "PRIOR", "PROTOCOLS", "Unit", "paper_voters", "run_unit", "task"]
+__all__ = [
+    "DELTA",
+    "PAPER_METHODS",
+    "PAPER_SETTING",
+    "PRIOR",
+    "PROTOCOLS",
+    "Unit",
+    "paper_method",
+    "paper_voters",
+    "run_unit",
+    "task",
+]
 
 PAPER_METHODS = ("fo", "so", "bin", "smv-exact", "smv-mc", "dis-v", "dis-r")
 """The paper's seven, in the order of its tables."""
@@ -31,8 +43,8 @@ PROTOCOLS = {
 
 DELTA = 0.05
 PRIOR = 0.5
-PAPER_SETTING: dict[str, Any] = {"loss": "half-weight", "prior": PRIOR, "constant": "paper", "delta": DELTA}
-"""Parameters of the estimator in the paper's experiments, beside voters, split and solver."""
+PAPER_SETTING: dict[str, Any] = {"loss": "half-weight", "prior": PRIOR, "delta": DELTA}
+"""Parameters of the estimator in the paper's experiments, beside method, voters and split."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +75,11 @@ def paper_voters(dataset: str, threads: int = 1) -> tuple[VoterSet, Split]:
     return Forest(RandomForestClassifier(n_estimators=100, max_samples=0.5, n_jobs=threads)), "cross"
 
 
+def paper_method(name: str, solver: str) -> BaseMethod:
+    """A method with the paper's constant."""
+    return make_method(name, solver=solver, constant="paper")
+
+
 def run_unit(
     unit: Unit, methods: Sequence[str], data_dir: str | os.PathLike[str] | None = None, threads: int = 1
 ) -> Iterator[tuple[Run, Certificate]]:
@@ -74,7 +91,8 @@ def run_unit(
     shuffled = np.random.default_rng(unit.seed).permutation(len(data.y))
     train, test = np.split(shuffled, [len(shuffled) * 4 // 5])
     voters, split = paper_voters(unit.dataset, threads)
-    plan = make_plan("dis-r", voters, split, solver=PROTOCOLS[unit.protocol], random_state=unit.seed, **PAPER_SETTING)
+    solver = PROTOCOLS[unit.protocol]
+    plan = make_plan(paper_method("dis-r", solver), voters, split, random_state=unit.seed, **PAPER_SETTING)
     start = time.process_time()
     prepared = prepare(plan, data.X[train], data.y[train], methods=[METHODS[method] for method in methods])
     voter_seconds = time.process_time() - start
@@ -82,7 +100,7 @@ def run_unit(
     test_labels = np.searchsorted(prepared.classes, data.y[test])
     for method in methods:
         start = time.process_time()
-        outcome = certify_votes(plan.with_method(method, DELTA), prepared)
+        outcome = certify_votes(plan.with_method(paper_method(method, solver), DELTA), prepared)
         train_seconds = time.process_time() - start
         certificate, parts = outcome.certificate, outcome.certificate.parts
         errors = [
