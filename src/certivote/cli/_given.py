@@ -81,8 +81,12 @@ class KnownColumns(Options):
     def check(self, data: Path | None) -> None:
         """End if columns are named of a table that is not given, or two that exclude one another."""
         check_group_or_time(self.group, self.time)
-        for option in self.given() if data is None else ():
+        for option in self.about_rows() if data is None else ():
             fail(f"{option}: give --data with it, the table that has this column.")
+
+    def about_rows(self) -> dict[str, Any]:
+        """What was given that says something about the rows of a table."""
+        return self.given()
 
     def columns(self, certificate: Certificate, file: TableFile) -> Columns:
         """The columns that were asked for, or else those that the certificate names, where the table has them."""

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -39,6 +39,25 @@ _OPTIONS = {
 """What the library calls things that would show more, and the options that give them."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Against(KnownColumns):
+    """What a certificate is held against, besides a model and a table."""
+
+    score: RecordedScore = None
+    training: Training = None
+    earlier: Annotated[
+        Path | None,
+        typer.Option(help="For certificates of `certivote recertify`: the certificate, or model, that it follows."),
+    ] = None
+    refit: Annotated[
+        bool,
+        typer.Option("--refit", help="Fit again from the data, and compare all that came of it; needs --data."),
+    ] = False
+
+    def about_rows(self) -> dict[str, Any]:
+        return {option: value for option, value in self.given().items() if option not in ("--earlier", "--refit")}
+
+
 @grouped
 def verify(
     *,
@@ -53,17 +72,7 @@ def verify(
             "certificates of given models, the file of their answers."
         ),
     ] = None,
-    known: KnownColumns,
-    score: RecordedScore = None,
-    training: Training = None,
-    earlier: Annotated[
-        Path | None,
-        typer.Option(help="For certificates of `certivote recertify`: the certificate, or model, that it follows."),
-    ] = None,
-    refit: Annotated[
-        bool,
-        typer.Option("--refit", help="Fit again from the data, and compare all that came of it; needs --data."),
-    ] = False,
+    against: Against,
     form: TableFormat,
     trust: Trust = None,
     engine: Engine,
@@ -79,56 +88,64 @@ def verify(
 
     What nothing that was given can show is marked by TRUST, with the reason.
     """
-    known.check(data)
-    beside = {"--score": score, "--training": training}
-    for option in (option for option, value in {**beside, "--refit": refit}.items() if value and data is None):
-        what = "the rows to fit again" if option == "--refit" else "the table that has this column"
-        fail(f"{option}: give --data with it{':' if option == '--refit' else ','} {what}.")
-    _check_standard_input({"--data": data, "--training": training, "--earlier": earlier}, certificate)
-    if data is None and engine.engine != "memory":
+    against.check(data)
+    if against.refit and data is None:
+        fail("--refit: give --data with it: the rows to fit again.")
+    if engine.engine != "memory" and data is None:
         fail("--engine: give --data with it, the rows that it reads in pieces.")
-    file = None if data is None else form.file(data)
-    shown = form.other(training)
-    groups = {option: value for option, value in known.given().items() if option != "--target"}
-    pieces = engine.in_pieces({**groups, **beside, "--refit": refit, "--earlier": earlier})
+    files = {"--data": data, "--training": against.training, "--earlier": against.earlier}
+    _check_standard_input(files, certificate)
+    whole = {option: value for option, value in against.given().items() if option != "--target"}
+    pieces = engine.in_pieces(whole)
     if not pieces:
-        files = {"CERTIFICATE": certificate, "--model": model, "--data": data, "--training": training}
-        check_files(files | {"--earlier": earlier}, {})
+        check_files({"CERTIFICATE": certificate, "--model": model, **files}, {})
+    file, training = None if data is None else form.file(data), form.other(against.training)
     try:
         with warnings_as_lines(printing.quiet):
             record, classifier = read_certificate(certificate, trust)
             if model is not None:
                 classifier = load_model(model, trust)
-            before = None if earlier is None else read_certificate(earlier, trust)[0]
-            if pieces and data is not None:
-                wanted = _target_in_pieces(record, classifier, known.target)
+            earlier = None if against.earlier is None else read_certificate(against.earlier, trust)[0]
+            if data is None or file is None:
+                checks = audit(record, classifier, earlier=earlier)
+            elif pieces:
+                wanted = _target_in_pieces(record, classifier, against.target)
                 with engine.pieces(data, form, {}, printing.quiet) as work:
                     checks = work.audited(record, classifier, wanted)
-            elif file is None:
-                checks = audit(record, classifier, earlier=before)
             else:
-                read, table = _read(record, classifier, file, known, score, refit)
-                trained = None if shown is None else _training(record, shown, read)
-                with all_processors():
-                    checks = audit(
-                        record,
-                        classifier,
-                        read.X,
-                        read.y,
-                        refit=refit,
-                        source_digest=read.digest,
-                        groups=read.groups,
-                        order=read.order,
-                        predictions=read.predicted or None,
-                        training=trained,
-                        scores=read.scores,
-                        table=table,
-                        earlier=before,
-                    )
+                checks = _audit_of_rows(record, classifier, file, training, earlier, against)
     except (OSError, ValueError, ImportError) as error:
         fail(reason(error))
     _show(record, checks, printing, counted_again=data is not None)
     raise typer.Exit(0 if all(check.passed for check in checks) else 1)
+
+
+def _audit_of_rows(
+    record: Certificate,
+    classifier: Any,
+    file: TableFile,
+    training: TableFile | None,
+    earlier: Certificate | None,
+    against: Against,
+) -> list[Check]:
+    """The checks against the rows of a table in memory."""
+    read, table = _read(record, classifier, file, against)
+    with all_processors():
+        return audit(
+            record,
+            classifier,
+            read.X,
+            read.y,
+            refit=against.refit,
+            source_digest=read.digest,
+            groups=read.groups,
+            order=read.order,
+            predictions=read.predicted or None,
+            training=None if training is None else _training(record, training, read),
+            scores=read.scores,
+            table=table,
+            earlier=earlier,
+        )
 
 
 def _check_standard_input(files: dict[str, Path | None], certificate: Path) -> None:
@@ -178,25 +195,23 @@ def _read(
     record: Certificate,
     classifier: Any,
     file: TableFile,
-    known: KnownColumns,
-    score: str | None,
-    refit: bool,
+    against: Against,
 ) -> tuple[Table, Any]:
     """The rows that the certificate is said to come from; beside answers, columns that its promises are about."""
     given = given_models(record)
     if given is None and classifier is None:
         fail("--data: give --model with it; without the model, nothing says which rows are the certification rows.")
-    if given is None and known.predicted:
+    if given is None and against.predicted:
         fail("--predicted: this certificate is about a vote that was fitted; give --model, which answers by itself.")
-    if given is not None and refit:
+    if given is not None and against.refit:
         fail("--refit: this certificate is about a model that was given, so there is no fit to repeat.")
-    columns = known.columns(record, file)
-    if given is not None and (classifier is None or known.predicted):
-        return rows_of_answers(record, given, file, columns, known.predicted, score)
-    if score is not None:
+    columns = against.columns(record, file)
+    if given is not None and (classifier is None or against.predicted):
+        return rows_of_answers(record, given, file, columns, against.predicted, against.score)
+    if against.score is not None:
         fail("--score: the model itself says how sure it is; leave it out.")
     read = rows_for(classifier, file, *columns)
-    if not refit or not hasattr(read.X, "columns"):
+    if not against.refit or not hasattr(read.X, "columns"):
         return read, None
     named = {*map(str, read.X.columns), *columns, ""}
     return read, columns_beside(file, columns[0], [name for name in column_names(file) if name not in named])
