@@ -12,6 +12,7 @@ from thorough import placed
 from certivote import CertifiedVoteClassifier
 from certivote.maths.streams import stream
 from certivote.pipeline._split import split_rows
+from certivote.splits import make_split
 from certivote.voters import Forest, Stumps
 
 DELTA = 0.05
@@ -88,6 +89,8 @@ def row_order(certificate):
 
 def certified_rows(clf):
     """The rows that the deployed vote was certified on, by the rule."""
-    share = 0.5 if clf.train_share == "auto" else clf.train_share
-    parts = split_rows(row_order(clf.certificate_), clf.split, share)
+    split = make_split(clf.split)
+    parts = split_rows(
+        row_order(clf.certificate_), split.parts, 0.5 if split.train_share == "auto" else split.train_share
+    )
     return np.sort(parts[clf.certificate_.deployed].certify)

@@ -2,6 +2,7 @@
 
 from certivote.methods import make_method, method_class
 from certivote.splits import Cross, Single
+from certivote.theory.methods import METHODS
 
 OF_METHODS = {name: name for name in ("family", "solver", "constant", "n_draws", "price_list")} | {
     "renyi_order": "order"  # not to be taken for the order of rows
@@ -11,7 +12,8 @@ OF_METHODS = {name: name for name in ("family", "solver", "constant", "n_draws",
 def as_objects(method="auto", split="auto", *, train_share="auto", tau=0.5, **parameters):
     """Parameters of the estimator. Options that this method, or this split, does not have are left out."""
     given = {own: parameters.pop(name) for name, own in OF_METHODS.items() if name in parameters}
-    own = {name: value for name, value in given.items() if name in method_class(method)._get_param_names()}
+    known = method_class(method)._get_param_names() if method in {"auto", *METHODS} else ()
+    own = {name: value for name, value in given.items() if name in known}
     return {
         "method": make_method(method, **own) if own else method,
         "split": split_with(split, train_share, tau),

@@ -15,7 +15,8 @@ class Options:
         """What was given, by the names of the options: all that is not the default."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         defaults = {field.name: field.default for field in fields(self)}
-        return {option_name(name): value for name, value in values.items() if value != defaults[name]}
+        # Of an option that may be repeated and was not given, some versions of typer make an empty list.
+        return {option_name(name): value for name, value in values.items() if value not in (defaults[name], [])}
 
 
 def option_name(name: str) -> str:
