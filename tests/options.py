@@ -25,6 +25,4 @@ def split_with(split="auto", train_share="auto", tau=0.5):
     """A split with what is given of its options."""
     if split == "cross":
         return Cross(tau, 0.5 if train_share == "auto" else train_share)
-    if train_share == "auto" or split == "none" or not isinstance(split, str):
-        return split
-    return Single(train_share)
+    return Single(train_share) if train_share != "auto" and split in ("auto", "single") else split
