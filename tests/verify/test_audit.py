@@ -272,3 +272,32 @@ def test_recorded_parameters_that_are_infinite_are_no_other_number(name, infinit
     failed = {check.what for check in verify(forged) if not check.passed}
     named = {"prior": "hyper-prior", "order": "parameter renyi_order"}.get(name, f"parameter {name}")
     assert named in {what.split(", ")[-1] for what in failed}
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "caught"),
+    [
+        ("method", lambda given: {**given, "n_draws": 3}, "parameter n_draws"),
+        ("method", lambda given: {**given, "constant": "exact"}, "parameter constant"),
+        ("method", lambda given: {**given, "solver": "adam"}, "parameter solver"),
+        ("method", lambda given: {**given, "name": "dis-r"}, "parameters"),  # which has no price list
+        ("method", lambda given: {**given, "order": 1.5}, "parameters"),
+        ("method", lambda given: {key: given[key] for key in given if key != "family"}, "parameters"),
+        ("method", lambda _: {"name": ["dis-b"]}, "parameters"),
+        ("method", lambda given: given["name"], "parameter n_draws"),
+        ("split", lambda given: {**given, "tau": 0.4}, "parameter tau"),
+        ("split", lambda given: {**given, "train_share": 0.4}, "rows of the parts"),
+        ("split", lambda given: {**given, "n_folds": 2}, "parameters"),
+        ("split", lambda _: {"name": "folds", "n_folds": 2}, "parameter split"),
+        ("split", lambda _: {"name": "none"}, "parameters"),
+        ("split", lambda _: True, "parameters"),
+    ],
+)
+def test_options_other_than_those_of_the_fit_are_caught(name, change, caught):
+    certificate = fitted("dis-b", split="cross", prior=0.5, tau=0.3, n_draws=2, constant="paper").certificate_
+    origin = certificate.provenance
+    parameters = tuple(
+        (each, json.dumps(change(json.loads(value))) if each == name else value) for each, value in origin.parameters
+    )
+    forged = dataclasses.replace(certificate, provenance=dataclasses.replace(origin, parameters=parameters))
+    assert caught in {check.what for check in verify(forged) if not check.passed}
