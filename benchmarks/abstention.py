@@ -31,6 +31,7 @@ from certivote import CertifiedVoteClassifier, certify
 from certivote.certificate import PromiseRecord
 from certivote.paper import Dataset, load
 from certivote.promises import Abstention, margins
+from certivote.splits import Single
 
 try:
     from mapie.risk_control import BinaryRisk, MultiClassificationLTTController
@@ -103,12 +104,18 @@ def voted(method: str, train_share: float, seed: int) -> Callable[..., Any]:
     """A fit of a vote: what it predicts, the rows that it is certified on, and what it promises."""
 
     def fit(X: np.ndarray, y: np.ndarray) -> tuple[Callable[..., Masses], np.ndarray, Callable[..., PromiseRecord]]:
-        settings = {"method": method, "voters": "forest", "delta": DELTA, "random_state": seed}
-        vote = CertifiedVoteClassifier(train_share=train_share, **settings).fit(X, y)
+        settings = {
+            "method": method,
+            "voters": "forest",
+            "split": Single(train_share),
+            "delta": DELTA,
+            "random_state": seed,
+        }
+        vote = CertifiedVoteClassifier(**settings).fit(X, y)
 
         def promise(max_error: float) -> PromiseRecord:
             promises = [Abstention(max_error=max_error)]
-            again = CertifiedVoteClassifier(train_share=train_share, promises=promises, **settings).fit(X, y)
+            again = CertifiedVoteClassifier(promises=promises, **settings).fit(X, y)
             assert again.certificate_.bound == vote.certificate_.bound
             return again.certificate_.promises[1]
 

@@ -33,7 +33,9 @@ from certivote import (
     merge_counts,
     recertify,
 )
+from certivote.methods import DisB, DisV, make_method
 from certivote.promises import Abstention, Costs, Precision, PredictionSets, Sensitivity, Subgroups
+from certivote.splits import Cross
 from certivote.voters import Forest, Stumps
 
 Numbers = dict[str, Any]
@@ -128,7 +130,7 @@ def vote_numbers(clf: Any, X: Any) -> Numbers:
 
 
 def fitted(
-    method: str, split: Any, unit: str = "rows", n_classes: int = 2, own_voters: Any = None, **options: Any
+    method: Any, split: Any, unit: str = "rows", n_classes: int = 2, own_voters: Any = None, **options: Any
 ) -> Callable[[], Numbers]:
     def make() -> Numbers:
         X, y, groups, days = table(n_classes)
@@ -138,6 +140,11 @@ def fitted(
         return certificate_numbers(clf.certificate_) | vote_numbers(clf, table(n_classes, 1, NEW)[0])
 
     return make
+
+
+def several_draws(method: str) -> Any:
+    """Three draws, where one vote is drawn."""
+    return method if method == "smv-mc" else make_method(method, n_draws=3)
 
 
 def models() -> dict[str, Any]:
@@ -228,12 +235,15 @@ def cases() -> Iterator[tuple[str, Callable[[], Numbers]]]:
     for method, prior in itertools.product(METHODS, ("informed", 0.7)):
         yield f"{method}, prior {prior}", fitted(method, "single", prior=prior)
     for method, solver in itertools.product(METHODS, ("lbfgs", "adam")):
-        yield f"{method}, {solver}, paper's constant", fitted(method, "cross", solver=solver, constant="paper", tau=0.3)
+        yield (
+            f"{method}, {solver}, paper's constant",
+            fitted(make_method(method, solver=solver, constant="paper"), Cross(tau=0.3)),
+        )
     for method in DRAWN:
-        yield f"{method}, logistic-normal", fitted(method, "single", family="logistic-normal", n_classes=3)
-        yield f"{method}, three draws", fitted(method, "single", n_draws=3)
-    yield "dis-v, three orders", fitted("dis-v", "single", renyi_order=[1.2, 1.5, 3.0])
-    yield "dis-b, own price list", fitted("dis-b", "single", price_list=[[4.0, 0.9]])
+        yield f"{method}, logistic-normal", fitted(make_method(method, family="logistic-normal"), "single", n_classes=3)
+        yield f"{method}, three draws", fitted(several_draws(method), "single")
+    yield "dis-v, three orders", fitted(DisV(order=[1.2, 1.5, 3.0]), "single")
+    yield "dis-b, own price list", fitted(DisB(price_list=[[4.0, 0.9]]), "single")
     for unit in ("rows", "groups"):
         yield f"auto, {unit}", fitted("auto", "auto", unit, own_voters="auto")
         yield f"auto of a forest, {unit}", fitted("auto", "auto", unit)

@@ -21,7 +21,7 @@ def main(data: Annotated[Path | None, typer.Option(help="Data directory.")] = No
     classes, labels = np.unique(adult.y, return_inverse=True)
     rng = np.random.default_rng(0)
     votes = Stumps(ranges=adult.ranges).fit(None, np.empty(0), classes, rng).votes(adult.X)
-    setting = Setting(PAPER_SETTING["delta"], 1.5, PAPER_SETTING["constant"])
+    setting = Setting(PAPER_SETTING["delta"], 1.5, "paper")
     evaluations = {}
     for name, method in METHODS.items():
         if not method.predictor.learns:

@@ -13,7 +13,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from certivote.paper import PAPER_SETTING, PROTOCOLS, load, published
+from certivote.paper import PAPER_SETTING, PROTOCOLS, load, paper_method, published
 from certivote.pipeline import make_plan, run
 from certivote.voters import Stumps
 
@@ -54,7 +54,7 @@ def bound(method: str, X: np.ndarray, y: np.ndarray, seed: int) -> float:
     X, y = X[rows], y[rows]
     ranges = list(zip(X.min(axis=0), X.max(axis=0), strict=True))
     voters = Stumps(ranges=ranges)
-    plan = make_plan(method, voters, "none", solver=PROTOCOLS["paper"], random_state=seed, **PAPER_SETTING)
+    plan = make_plan(paper_method(method, PROTOCOLS["paper"]), voters, "none", random_state=seed, **PAPER_SETTING)
     return run(plan, X, y).certificate.bound
 
 

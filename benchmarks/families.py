@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from certivote.methods import make_method
 from certivote.paper import DATASETS, load, paper_voters
 from certivote.pipeline import certify_votes, make_plan, prepare
 from certivote.theory.methods import METHODS
@@ -52,12 +53,14 @@ def one_split(name: str, data: Path | None, methods: list[str], seed: int) -> li
     content = load(name, data)
     rows = np.random.default_rng(seed).permutation(len(content.y))[: len(content.y) * 4 // 5]
     voters, split = paper_voters(name)
-    plans = [make_plan("dis-r", voters, split, family=family, random_state=seed) for family in FAMILIES]
-    prepared = prepare(plans[0], content.X[rows], content.y[rows])
-    return [
-        [certify_votes(plan.with_method(method, plan.delta), prepared).certificate.bound for plan in plans]
-        for method in methods
-    ]
+    plan = make_plan("dis-r", voters, split, random_state=seed)
+    prepared = prepare(plan, content.X[rows], content.y[rows])
+
+    def bound(method: str, family: str) -> float:
+        chosen = plan.with_method(make_method(method, family=family), plan.delta)
+        return certify_votes(chosen, prepared).certificate.bound
+
+    return [[bound(method, family) for family in FAMILIES] for method in methods]
 
 
 def mean(ratios: list[float]) -> float:

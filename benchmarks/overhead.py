@@ -12,6 +12,7 @@ import numpy as np
 import typer
 from sklearn.ensemble import RandomForestClassifier
 
+from certivote.methods import DisR
 from certivote.paper import load
 from certivote.pipeline import make_plan, run
 from certivote.voters import Forest
@@ -26,7 +27,7 @@ def main(
     rows = np.random.default_rng(0).permutation(len(content.y))[: len(content.y) * 4 // 5]
     X, y = content.X[rows], content.y[rows]
     voters = Forest(RandomForestClassifier(n_jobs=jobs))
-    plan = make_plan("dis-r", voters, "cross", prior=0.5, constant="paper", random_state=0)
+    plan = make_plan(DisR(constant="paper"), voters, "cross", prior=0.5, random_state=0)
     outcome, *whole = timed(lambda: run(plan, X, y))
     halves = (outcome.deployed.rows.train, outcome.deployed.rows.certify)
     _, *forests = timed(

@@ -14,7 +14,16 @@ from rich.table import Table
 from sklearn.ensemble import RandomForestClassifier
 
 from certivote.certificate import Certificate
-from certivote.paper import PAPER_METHODS, PAPER_SETTING, PROTOCOLS, Dataset, load, paper_voters, published
+from certivote.paper import (
+    PAPER_METHODS,
+    PAPER_SETTING,
+    PROTOCOLS,
+    Dataset,
+    load,
+    paper_method,
+    paper_voters,
+    published,
+)
 from certivote.pipeline import Plan, make_plan, run
 from certivote.voters import Forest
 
@@ -39,7 +48,7 @@ def stumps(data: Dataset, repeats: int) -> Table:
         reference = None
         for solver in PROTOCOLS.values():
             plans = [
-                make_plan(method, voters, split, solver=solver, random_state=seed, **PAPER_SETTING)
+                make_plan(paper_method(method, solver), voters, split, random_state=seed, **PAPER_SETTING)
                 for seed in range(repeats)
             ]
             runs = [one_run(data, plan, seed) for seed, plan in enumerate(plans)]
@@ -96,7 +105,9 @@ def mnist(data: Dataset) -> Table:
     whole = Forest(RandomForestClassifier(n_estimators=100, n_jobs=2))
     for bootstrap, voters in (("full sample", whole), ("half sample", paper)):
         for loss in ("half-weight", "plurality"):
-            plan = make_plan("dis-r", voters, split, random_state=0, **{**PAPER_SETTING, "loss": loss})
+            plan = make_plan(
+                paper_method("dis-r", "lbfgs"), voters, split, random_state=0, **{**PAPER_SETTING, "loss": loss}
+            )
             certificate, error, seconds = one_run(data, plan, 0)
             table.add_row(
                 bootstrap,

@@ -18,7 +18,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from certivote.paper import PAPER_SETTING, load, paper_voters
+from certivote.paper import PAPER_SETTING, load, paper_method, paper_voters
 from certivote.pipeline import Stage, make_plan, run
 
 
@@ -64,7 +64,7 @@ def measure(rows: int, solver: str, data: Path | None) -> dict[str, float]:
     chosen = np.random.default_rng(0).permutation(len(adult.y))[:rows]
     X, y = adult.X[chosen], adult.y[chosen]
     voters, split = paper_voters(adult.name)
-    plan = make_plan("dis-r", voters, split, solver=solver, random_state=0, **PAPER_SETTING)
+    plan = make_plan(paper_method("dis-r", solver), voters, split, random_state=0, **PAPER_SETTING)
     counted = Counted()
     before = peak()
     start = time.perf_counter()

@@ -12,6 +12,7 @@ from figures import figure_path, new_axes, save
 
 from certivote import CertifiedVoteClassifier
 from certivote.certificate import percent_up
+from certivote.splits import Single
 
 PATIENTS, ROWS = 800, 10
 
@@ -26,7 +27,7 @@ def main() -> None:
     for name, groups in (("rows divided", None), ("patients divided", patient)):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            clf = CertifiedVoteClassifier(voters="forest", train_share=0.5, random_state=0).fit(X, y, groups=groups)
+            clf = CertifiedVoteClassifier(voters="forest", split=Single(0.5), random_state=0).fit(X, y, groups=groups)
         truth = float(np.mean(clf.predict(X_new) != y_new))
         results.append((name, clf.certificate_.bound, truth))
         print(f"\n{name.upper()}\n")

@@ -10,6 +10,7 @@ from figures import figure_path, new_axes, save
 
 from certivote import CertifiedVoteClassifier
 from certivote.certificate import percent_up
+from certivote.splits import Single
 
 
 def main() -> None:
@@ -20,7 +21,7 @@ def main() -> None:
 
     ax = new_axes()
     for name, order, colour in (("random split", None, "#858585"), ("order=when", when, "#a34700")):
-        clf = CertifiedVoteClassifier(voters="forest", train_share=0.5, random_state=0).fit(X, y, order=order)
+        clf = CertifiedVoteClassifier(voters="forest", split=Single(0.5), random_state=0).fit(X, y, order=order)
         bound, certified = clf.certificate_.bound, when[clf.part_.certify]
         wrong = clf.predict(X_new) != y_new
         during = wrong[(always >= certified.min()) & (always <= certified.max())].mean()

@@ -4,6 +4,7 @@ import math
 from functools import cache
 
 import numpy as np
+from options import as_objects
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.ensemble import RandomForestClassifier
 from thorough import placed
@@ -11,6 +12,7 @@ from thorough import placed
 from certivote import CertifiedVoteClassifier
 from certivote.maths.streams import stream
 from certivote.pipeline._split import split_rows
+from certivote.splits import make_split
 from certivote.voters import Forest, Stumps
 
 DELTA = 0.05
@@ -66,12 +68,12 @@ PLACED = placed(CERTIFIED, SETTINGS, DRAWN)
 @cache
 def fitted(method, setting="single", solver="lbfgs", loss="plurality", seed=0, **parameters):
     known = {"delta": DELTA, "solver": solver, "loss": loss, "random_state": seed, **PAPER, **SETTINGS[setting]()}
-    return CertifiedVoteClassifier(method, **{**known, **parameters}).fit(*cancer())
+    return CertifiedVoteClassifier(**as_objects(method, **{**known, **parameters})).fit(*cancer())
 
 
 def iris_fit(method="smv-exact", seed=0, **parameters):
     parameters = {"voters": forest(5, max_depth=1), "random_state": seed, **PAPER, **parameters}
-    return CertifiedVoteClassifier(method, **parameters).fit(*load_iris(return_X_y=True))
+    return CertifiedVoteClassifier(**as_objects(method, **parameters)).fit(*load_iris(return_X_y=True))
 
 
 def random_numbers(certificate, purpose, *which):
@@ -87,6 +89,8 @@ def row_order(certificate):
 
 def certified_rows(clf):
     """The rows that the deployed vote was certified on, by the rule."""
-    share = 0.5 if clf.train_share == "auto" else clf.train_share
-    parts = split_rows(row_order(clf.certificate_), clf.split, share)
+    split = make_split(clf.split)
+    parts = split_rows(
+        row_order(clf.certificate_), split.parts, 0.5 if split.train_share == "auto" else split.train_share
+    )
     return np.sort(parts[clf.certificate_.deployed].certify)

@@ -10,11 +10,13 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pandas as pd
 from fits import CERTIFIED, cancer, fitted, forest, iris_fit, noise
+from options import as_objects
 from sklearn.base import BaseEstimator
 
 from certivote import CertifiedVoteClassifier, certify, certify_predictions
 from certivote.present import certificate_card, certificate_text
 from certivote.promises import Abstention, Costs, Precision, PredictionSets, Sensitivity, Subgroups
+from certivote.splits import Single
 from certivote.voters import Stumps
 
 HARMFUL = ("<script>alert(1)</script>", '"><img src=x onerror=alert(2)>', "</script> {{ 7 * 7 }} & 'co' %")
@@ -69,7 +71,7 @@ def grouped_fit(method="dis-b", **parameters):
     rng = np.random.default_rng(0)
     y = np.repeat(rng.integers(2, size=40), 5)
     X = np.repeat(rng.normal(size=(40, 2)), 5, axis=0) + 2 * y[:, None] + 0.3 * rng.normal(size=(200, 2))
-    made = CertifiedVoteClassifier(method, forest(5), random_state=0, **parameters)
+    made = CertifiedVoteClassifier(**as_objects(method, voters=forest(5), random_state=0, **parameters))
     return made.fit(X, np.array(["ill", "well"])[y], groups=patients(200))
 
 
@@ -79,7 +81,7 @@ def timed_fit():
     rng = np.random.default_rng(0)
     y = rng.integers(2, size=300)
     X = rng.normal(size=(300, 2)) + 3 * y[:, None] * (np.arange(300) < 225)[:, None]
-    made = CertifiedVoteClassifier("dis-b", forest(5), train_share=0.5, random_state=0)
+    made = CertifiedVoteClassifier("dis-b", forest(5), Single(0.5), random_state=0)
     return made.fit(X, np.array(["ill", "well"])[y], order=pd.Series(np.arange(300), name="day")).certificate_
 
 

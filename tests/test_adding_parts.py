@@ -22,6 +22,7 @@ from certivote import (
 )
 from certivote.certificate import percent_up
 from certivote.cli import app
+from certivote.methods import DisR, make_method
 from certivote.promises import PROMISES, Promise
 from certivote.theory.calculator import formulas
 from certivote.theory.families import FAMILIES
@@ -77,7 +78,7 @@ def test_a_row_fits_and_is_recorded(method):
 
 def test_a_row_is_averaged_and_bounded_by_class(method):
     for constant in ("exact", "paper"):
-        certificate = fit(split="cross", constant=constant).certificate_
+        certificate = fit(make_method("dummy", constant=constant), split="cross").certificate_
         assert 0 < certificate.average_bound < 1
         assert len(certificate.by_class) == 2
 
@@ -169,8 +170,8 @@ def test_a_posterior_family_is_a_line(monkeypatch):
         name = "renamed"
 
     monkeypatch.setitem(FAMILIES, "renamed", Renamed())
-    certificate = fit("dis-r", family="renamed").certificate_
-    other = fit("dis-r", family="logistic-normal").certificate_
+    certificate = fit(DisR(family="renamed")).certificate_
+    other = fit(DisR(family="logistic-normal")).certificate_
     assert certificate.deployed_part.family == "renamed"
     assert Certificate.from_json(certificate.to_json()) == certificate
     assert certificate.bound == other.bound

@@ -9,6 +9,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from thorough import ALL
 
 from certivote import CertifiedVoteClassifier
+from certivote.splits import Single
 from certivote.voters import Forest, Stumps
 
 SMALL = Forest(RandomForestClassifier(n_estimators=5))
@@ -19,7 +20,7 @@ LIST = [DecisionTreeClassifier(max_depth=3), LogisticRegression()]
 @parametrize_with_checks(
     [
         # Without a pilot, which takes longer than all the rest.
-        CertifiedVoteClassifier(voters=SMALL, train_share=0.5),
+        CertifiedVoteClassifier(voters=SMALL, split=Single(0.5)),
         # Not plurality: where it is simulated, each fit takes a second.
         CertifiedVoteClassifier(method="smv-exact", voters=SMALL, loss="half-weight", prior=0.5),
         CertifiedVoteClassifier(method="so", voters=Stumps(n_thresholds=4), split="cross"),

@@ -62,6 +62,8 @@ REFERENCE = (
     "certivote.codec",
     "certivote.certificate",
     "certivote.promises",
+    "certivote.methods",
+    "certivote.splits",
     "certivote.pipeline",
     "certivote.verify",
     "certivote.io",

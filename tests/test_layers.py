@@ -25,6 +25,8 @@ ROOMS = [
     "codec",
     "certificate",
     "promises",
+    "methods",
+    "splits",
     "pipeline",
     "verify",
     "io",
@@ -141,9 +143,11 @@ def test_the_estimator_imports_what_it_says(foreign):
     assert {path[0] for path, _ in foreign["estimator.py"]} == {
         "certificate",
         "io",
+        "methods",
         "pipeline",
         "present",
         "promises",
+        "splits",
         "theory",
         "votes",
     }
@@ -293,24 +297,19 @@ def test_predictors_are_not_asked_for_by_name():
 def test_families_are_not_asked_for_by_name():
     """But for the default, and what models had before there was a choice."""
     assert asked_by_name(FAMILIES, ("theory/", "verify/")) == {
-        ("pipeline/_plan.py", "make_plan", "dirichlet", True),
-        ("estimator.py", "__init__", "dirichlet", True),
-        ("dask/_classifier.py", "__init__", "dirichlet", True),
-        ("cli/_fit.py", "fit", "dirichlet", True),
-        ("cli/_compare.py", "compare", "dirichlet", True),
+        ("methods.py", "__init__", "dirichlet", True),
+        ("cli/_learning.py", "family", "dirichlet", False),
     }
 
 
 def test_methods_are_not_asked_for_by_name():
     """But for what ``"auto"`` stands for, and the choice of the paper that is reproduced."""
-    asked = asked_by_name(METHODS, ("theory/", "verify/"))
+    asked = asked_by_name(METHODS, ("theory/", "verify/", "methods.py"))
     by_place = {}
     for file, place, method, _ in asked:
         by_place.setdefault((file, place), set()).add(method)
     assert by_place == {
-        ("pipeline/_plan.py", "make_plan"): {"dis-b"},
         ("pipeline/_compare.py", "compare"): {"dis-r"},
-        ("cli/_compare.py", "compare"): {"dis-r"},
         ("paper/_protocol.py", "PAPER_METHODS"): {"fo", "so", "bin", "smv-exact", "smv-mc", "dis-v", "dis-r"},
         ("paper/_protocol.py", "run_unit"): {"dis-r"},
         ("paper/_figures.py", "_TIMED"): {"smv-exact", "smv-mc", "dis-v", "dis-r"},

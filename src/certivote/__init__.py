@@ -12,7 +12,7 @@ from certivote.certificate import Certificate
 from certivote.verify import verify  # at once: this is the function, whoever imports the room of that name later
 
 if TYPE_CHECKING:
-    from certivote import voters
+    from certivote import methods, splits, voters
     from certivote.estimator import CertifiedVoteClassifier, load
     from certivote.monitor import DriftMonitor, Monitor, recertify
     from certivote.pipeline import (
@@ -31,6 +31,7 @@ else:
         {
             "estimator": ["CertifiedVoteClassifier", "load"],
             "io": [],
+            "methods": [],
             "monitor": ["DriftMonitor", "Monitor", "recertify"],
             "pipeline": [
                 "PredictionCounts",
@@ -43,6 +44,7 @@ else:
             ],
             "present": ["plot_certificate", "plot_comparison", "plot_decisions", "plot_monitor", "plot_weights"],
             "promises": [],
+            "splits": [],
             "voters": [],
         },
     )
@@ -61,12 +63,14 @@ __all__ = [
     "count_predictions",
     "load",
     "merge_counts",
+    "methods",
     "plot_certificate",
     "plot_comparison",
     "plot_decisions",
     "plot_monitor",
     "plot_weights",
     "recertify",
+    "splits",
     "verify",
     "voters",
 ]

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from certivote.certificate import rows_digest
 from certivote.io import ModelFileError, StoredModel, read_model, stored_values, write_model
+from certivote.methods import BaseMethod
 from certivote.pipeline import (
     PARAMETER_CONSTRAINTS,
     DecisiveVoters,
@@ -28,15 +29,54 @@ from certivote.pipeline import (
 )
 from certivote.present import CertificateCard
 from certivote.promises import Decisions, Promise
+from certivote.splits import BaseSplit
 from certivote.theory.families import FAMILIES
 from certivote.votes import plurality
 
-__all__ = ["CertifiedVoteClassifier", "load"]
+__all__ = ["CertifiedVoteClassifier", "VoteParameters", "load"]
 
 Array = NDArray[np.float64]
 
 
-class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class VoteParameters(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """The parameters of a classifier, wherever its rows are: :class:`CertifiedVoteClassifier` explains them."""
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {**PARAMETER_CONSTRAINTS, "verbose": ["boolean"]}
+
+    def __init__(
+        self,
+        method: str | BaseMethod = "auto",
+        voters: Any = "auto",
+        split: str | int | BaseSplit = "auto",
+        loss: str = "plurality",
+        *,
+        delta: float = 0.05,
+        prior: str | float | ArrayLike = "auto",
+        promises: Sequence[Promise] = (),
+        together: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: bool = False,
+    ):
+        self.method = method
+        self.voters = voters
+        self.split = split
+        self.loss = loss
+        self.delta = delta
+        self.prior = prior
+        self.promises = promises
+        self.together = together
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _given(self) -> dict[str, Any]:
+        """All that a certificate depends on."""
+        return {name: getattr(self, name) for name in PARAMETER_CONSTRAINTS}
+
+    def _plan(self) -> Plan:
+        return make_plan(**self._given())
+
+
+class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, VoteParameters):  # type: ignore[misc]  # scikit-learn has no types
     """A weighted majority vote that comes with a certificate of its own error.
 
     ``fit`` trains voters on one part of the rows, learns their weights on the other by minimising a PAC-Bayesian
@@ -45,9 +85,10 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, BaseE
 
     Parameters
     ----------
-    method : str, default="auto"
-        The bound to minimise and to certify by, and with it whose error is certified. ``auto`` is ``dis-b`` with what
-        is left at "auto" below chosen by training rows and numbers of rows only; ``certificate_.choices`` records it.
+    method : str or method, default="auto"
+        The bound to minimise and to certify by, and with it whose error is certified: a name, or an object of
+        :mod:`certivote.methods` with options, such as ``DisV(order=1.2)``. ``auto`` is ``dis-b`` with what is left at
+        "auto" below chosen by training rows and numbers of rows only; ``certificate_.choices`` records it.
         One vote, drawn once: ``dis-b`` (by the binomial tail, Occam's hammer), ``dis-r`` (by the density ratio at the
         draw, Theorems 6 and 8), ``dis-v`` (by a Rényi divergence, Theorems 7 and 9). A randomised predictor that draws
         a vote for every case: ``smv-exact``, ``smv-mc`` (Theorem 5). The vote with the learned weights themselves, by a
@@ -56,41 +97,22 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, BaseE
     voters : {"auto", "mixed", "forest", "stumps"}, voter set or list of classifiers, default="auto"
         Who votes. See :mod:`certivote.voters`; a list may hold fitted and unfitted classifiers. ``auto``: ``mixed``
         with ``method="auto"``, a forest otherwise.
-    split : {"auto", "single", "none", "cross"} or int, default="auto"
-        ``single``: voters from one part, certificate on the other. ``none``: certificate on all rows, for voters that
-        need none (stumps with declared ranges, fitted classifiers). ``cross``: both ways round, as the paper does; the
-        vote with the smaller bound is deployed. A number of folds: the same with voters from all folds but one.
-        ``auto``: single; but with ``method="auto"``, below 10,000 rows and without groups, order and promises, a look
-        at a tenth of the rows may suggest 2 or 3 folds of the others; the tenth then trains the voters of all votes.
+    split : {"auto", "single", "none", "cross"}, int or split, default="auto"
+        A name, or an object of :mod:`certivote.splits` with options, such as ``Cross(tau=0.3)``. ``single``: voters
+        from one part, certificate on the other. ``none``: certificate on all rows, for voters that need none (stumps
+        with declared ranges, fitted classifiers). ``cross``: both ways round, as the paper does; the vote with the
+        smaller bound is deployed. A number of folds: the same with voters from all folds but one. ``auto``: single; but
+        with ``method="auto"``, below 10,000 rows and without groups, order and promises, a look at a tenth of the rows
+        may suggest 2 or 3 folds of the others; the tenth then trains the voters of all votes.
     loss : {"plurality", "half-weight"}, default="plurality"
         What counts as an error: a wrong answer; or, as in the paper's tables, a wrong half of the weight.
     delta : float in (0, 1), default=0.05
         Probability with which the certificate may fail.
-    family : {"dirichlet", "logistic-normal"}, default="dirichlet"
-        Distributions over weights that the drawn or random vote is learned from. ``logistic-normal``, the softmax of a
-        Gaussian vector, goes with dis-b, dis-r, dis-v and smv-mc. Methods that learn the weights themselves have none.
     prior : float, array-like of shape (n_voters,), "informed" or "auto", default="auto"
         The hyper-prior, as parameters of a Dirichlet, chosen without looking at the certification rows. A number: the
         parameter of every voter. ``informed``: concentrated at weights learned from out-of-sample votes on training
         rows. ``auto``: with ``method="auto"`` and a training part, informed; otherwise the best of a sparse, a flat and
         a concentrated one, for which ln 3 nats are paid.
-    solver : {"lbfgs", "adam"}, default="lbfgs"
-        Full-batch optimiser of the expected bound, or the paper's Algorithm 1.
-    train_share : float in (0, 1) or "auto", default="auto"
-        Share of the rows that train the voters (with ``cross``, those of the first vote). ``auto``: one half; with
-        ``method="auto"`` and one split, what the learning curve of some of the rows suggests.
-    tau : float in [0, 1], default=0.5
-        With ``cross``, the weight of the first vote in the average certificate.
-    renyi_order : float greater than 1, or a sequence of them, default=1.5
-        The order lambda of dis-v. Of several the best is taken, each at its part of delta.
-    n_draws : int from 1 to 10,000, default=1
-        Votes to draw, each at its part of delta; the one with the smallest certificate is kept.
-    price_list : "auto" or sequence of (nats, weight), default="auto"
-        Of dis-b: a weight for each number of nats that the draw may cost, fixed without looking at the certification
-        rows; what the weights leave, at least 5 %, is spread over all costs. ``auto``: 95 % on staying at an informed
-        hyper-prior, half on staying at another.
-    constant : {"exact", "paper"}, default="exact"
-        Maurer's constant itself and every delta divided in the best way, or ``2 sqrt(n)`` and halves as in the paper.
     promises : list of promises, default=()
         What else shall be said of the vote, such as ``Abstention(max_error=0.02)``: see :mod:`certivote.promises`. Each
         holds with a ``delta`` of its own. :meth:`answers`, :meth:`flags` and :meth:`predict_sets` decide by them.
@@ -139,49 +161,6 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, BaseE
     >>> clf.certificate_.bound < 0.1
     True
     """
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {**PARAMETER_CONSTRAINTS, "verbose": ["boolean"]}
-
-    def __init__(
-        self,
-        method: str = "auto",
-        voters: Any = "auto",
-        split: str | int = "auto",
-        loss: str = "plurality",
-        *,
-        delta: float = 0.05,
-        family: str = "dirichlet",
-        prior: str | float | ArrayLike = "auto",
-        solver: str = "lbfgs",
-        train_share: str | float = "auto",
-        tau: float = 0.5,
-        renyi_order: float | ArrayLike = 1.5,
-        n_draws: int = 1,
-        price_list: str | ArrayLike = "auto",
-        constant: str = "exact",
-        promises: Sequence[Promise] = (),
-        together: bool = False,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: bool = False,
-    ):
-        self.method = method
-        self.voters = voters
-        self.split = split
-        self.loss = loss
-        self.delta = delta
-        self.family = family
-        self.prior = prior
-        self.solver = solver
-        self.train_share = train_share
-        self.tau = tau
-        self.renyi_order = renyi_order
-        self.n_draws = n_draws
-        self.price_list = price_list
-        self.constant = constant
-        self.promises = promises
-        self.together = together
-        self.random_state = random_state
-        self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
     def fit(
@@ -239,11 +218,6 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, BaseE
         plan = replace(again._plan(), random_state=Seed(made.entropy, made.fresh))
         return again._deploy(plan, run(plan, X, y, groups=groups, order=order, table=table, owner=again))
 
-    def _plan(self) -> Plan:
-        parameters = self.get_params(deep=False)
-        del parameters["verbose"]
-        return make_plan(**parameters)
-
     def _deploy(self, plan: Plan, outcome: Outcome) -> "CertifiedVoteClassifier":
         part, vote = outcome.deployed, outcome.deployed.vote
         self.classes_, self.certificate_ = outcome.classes, outcome.certificate
@@ -281,8 +255,7 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, BaseE
         if slim and self.hyper_posterior_ is None:
             voters, few = voters.only(np.flatnonzero(weights))
             weights, kept = weights[few], kept[few]
-        parameters = self.get_params(deep=False)
-        del parameters["verbose"]
+        parameters = self._given()
         if parameters["voters"] is self.voter_set_:
             parameters["voters"] = None
         if isinstance(self.random_state, np.random.RandomState):

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from auditor import assert_recomputable
+from options import as_objects
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.ensemble import RandomForestClassifier
 
@@ -23,7 +24,7 @@ def certificate(method="dis-r", split="single", **parameters):
     X = X[:, :4]
     known = [(0.0, 10.0 ** math.ceil(math.log10(high))) for high in X.max(axis=0)]
     voters = Stumps(n_thresholds=3, ranges=known if split == "none" else None)
-    clf = CertifiedVoteClassifier(method, voters, split, random_state=0, **parameters)
+    clf = CertifiedVoteClassifier(**as_objects(method, split, voters=voters, random_state=0, **parameters))
     return clf.fit(X, y).certificate_
 
 

@@ -13,6 +13,8 @@ from sklearn.preprocessing import FunctionTransformer
 
 from certivote import Certificate
 from certivote.certificate import recorded_parameters
+from certivote.methods import DisB
+from certivote.splits import Cross
 from certivote.voters import Stumps
 
 DIGEST = sha256(b"rows").hexdigest()
@@ -56,27 +58,32 @@ def test_what_is_no_file_or_digest_is_refused(name, digest, message):
 
 def test_parameters_become_json():
     given = {
-        "method": "dis-r",
+        "method": DisB(n_draws=np.int64(3), price_list=[(5.0, np.float64(0.9))]),
         "delta": np.float64(0.1),
-        "n_draws": np.int64(3),
         "prior": np.array([1.0, 2.0]),
-        "price_list": [(5.0, np.float64(0.9))],
-        "renyi_order": pd.Series([1.5, 2.0]),
-        "split": None,
-        "tau": float("inf"),
+        "voters": pd.Series([1.5, 2.0]),
+        "split": Cross(tau=0.3),
+        "loss": None,
+        "together": float("inf"),
         "random_state": 0,
         "verbose": True,
     }
     recorded = dict(recorded_parameters(given))
     assert {name: json.loads(text) for name, text in recorded.items()} == {
-        "method": "dis-r",
+        "method": {
+            "name": "dis-b",
+            "constant": "exact",
+            "family": "dirichlet",
+            "n_draws": 3,
+            "price_list": [[5.0, 0.9]],
+            "solver": "lbfgs",
+        },
         "delta": 0.1,
-        "n_draws": 3,
         "prior": [1.0, 2.0],
-        "price_list": [[5.0, 0.9]],
-        "renyi_order": [1.5, 2.0],
-        "split": None,
-        "tau": "inf",
+        "voters": [1.5, 2.0],
+        "split": {"name": "cross", "tau": 0.3, "train_share": 0.5},
+        "loss": None,
+        "together": "inf",
     }
 
 

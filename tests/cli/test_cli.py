@@ -155,14 +155,20 @@ def test_a_missing_folder_is_noticed_before_the_work(table, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("option", "value"), [("--delta", "2"), ("--prior", "0"), ("--renyi-order", "1"), ("--train-share", "1")]
+    ("option", "value", "said"),
+    [
+        ("--delta", "2", "The 'delta' parameter of CertifiedVoteClassifier must be a"),
+        ("--prior", "0", "The 'prior' parameter of CertifiedVoteClassifier must be a"),
+        ("--renyi-order", "1", "--renyi-order: The 'order' parameter of DisV must be a"),
+        ("--n-draws", "0", "--n-draws: The 'n_draws' parameter of DisV must be an int"),
+        ("--train-share", "1", "--train-share: The 'train_share' parameter of Single must be a"),
+    ],
 )
-def test_bad_options_end_in_one_clear_line(table, option, value):
-    result = run("fit", table, "--target", "diagnosis", option, value)
+def test_bad_options_end_in_one_clear_line(table, option, value, said):
+    result = run("fit", table, "--target", "diagnosis", "--method", "dis-v", option, value)
     assert result.exit_code == 1
-    name = option.removeprefix("--").replace("-", "_")
-    assert f"'{name}' parameter of CertifiedVoteClassifier must be a" in result.output
-    assert "float in the range" in result.output
+    assert said in result.output
+    assert "in the range" in result.output
     assert result.output.count("\n") == 1
 
 
@@ -262,7 +268,26 @@ def test_a_family_that_does_not_go_with_the_method_ends_in_one_line(verb, table)
         *("--family", "logistic-normal", "--method", "fo"),
     )
     assert result.exit_code == 1
-    assert "family='logistic-normal' does not go with method='fo'" in result.output
+    assert "--family: fo has no such option; it is for auto, dis-b, dis-r, dis-v, smv-mc." in result.output
+    assert result.output.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--method", "dis-r", "--renyi-order", "2"), "--renyi-order: dis-r has no such option; it is for dis-v."),
+        (
+            ("--method", "so", "--n-draws", "3"),
+            "--n-draws: so has no such option; it is for auto, dis-b, dis-r, dis-v.",
+        ),
+        (("--tau", "0.3"), "--tau: this is for --split cross."),
+        (("--split", "3", "--train-share", "0.3"), "--train-share: this is for --split single and cross"),
+    ],
+)
+def test_an_option_of_another_method_or_split_ends_in_one_line(options, said, table):
+    result = run("fit", table, "--target", "diagnosis", *options)
+    assert result.exit_code == 1
+    assert said in result.output
     assert result.output.count("\n") == 1
 
 

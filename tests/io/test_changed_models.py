@@ -11,6 +11,7 @@ from thorough import ALL
 
 from certivote import CertifiedVoteClassifier, load, verify
 from certivote.io import ModelFileError
+from certivote.methods import DisB
 from certivote.voters import ColumnEncoder, Preprocessed, Stumps
 
 pytest.importorskip("flint", reason="proofs need python-flint: install certivote[verify]")
@@ -32,7 +33,7 @@ def frame(X):
 
 
 KINDS = {
-    "forest": (of(prior=[1.0, 0.5, 2.0], renyi_order=1.2), {}),
+    "forest": (of(DisB(n_draws=2), prior=[1.0, 0.5, 2.0]), {}),
     "mixed": (of(voters="mixed", prior="informed"), {}),
     "table": (of(voters=Preprocessed(ColumnEncoder(fill=True), tiny.FOREST), split=2), {}),
     "random": (of("smv-mc", split="cross"), {"groups": np.arange(60) // 2}),

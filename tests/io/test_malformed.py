@@ -21,6 +21,8 @@ from thorough import ALL
 
 from certivote import Certificate, CertifiedVoteClassifier, compare, load, verify
 from certivote.maths.occam import PriceList
+from certivote.methods import BaseMethod, DisB, DisV
+from certivote.splits import Cross, Folds, Single
 from certivote.theory.bounds import dis_b, dis_r, dis_v, holdout, seeger_maurer
 from certivote.theory.families import FAMILIES
 from certivote.theory.methods import METHODS
@@ -180,19 +182,36 @@ PARAMETERS = {
     "split": st.one_of(st.sampled_from(["none", "single", "cross", 2, 3, 10**6]), scalars),
     "loss": scalars,
     "delta": scalars,
-    "family": st.one_of(st.sampled_from(sorted(FAMILIES)), scalars),
     "prior": st.one_of(st.sampled_from(["auto", "informed", [1.0], [1.0, 0.0, 2.0]]), anything),
-    "solver": scalars,
-    "train_share": scalars,
-    "tau": scalars,
-    "renyi_order": anything,
-    "n_draws": st.one_of(st.sampled_from([1, 3]), scalars.filter(lambda k: not isinstance(k, int) or k < 100)),
-    "price_list": anything,
-    "constant": scalars,
     "random_state": st.one_of(st.integers(0, 9), scalars),
     "verbose": scalars,
 }
 SMALL = load_iris(return_X_y=True)[0][::5], load_iris(return_X_y=True)[1][::5] > 0
+
+
+OPTIONS = {
+    "family": (DisB, st.one_of(st.sampled_from(sorted(FAMILIES)), scalars)),
+    "solver": (DisB, scalars),
+    "constant": (DisB, scalars),
+    "n_draws": (DisB, st.one_of(st.sampled_from([1, 3]), scalars.filter(lambda k: not isinstance(k, int) or k < 100))),
+    "price_list": (DisB, anything),
+    "order": (DisV, anything),
+    "train_share": (Single, scalars),
+    "tau": (Cross, scalars),
+    "n_folds": (Folds, scalars),
+}
+
+
+@MANY
+@given(st.sampled_from(sorted(OPTIONS)), st.data())
+def test_options(name, data):
+    kind, values = OPTIONS[name]
+    given = {"voters": TREES, "prior": 0.5, "random_state": 0}
+    with answered():
+        made = kind(**{name: data.draw(values)})
+        given |= {"method": made} if isinstance(made, BaseMethod) else {"method": "dis-b", "split": made}
+        clf = CertifiedVoteClassifier(**given).fit(*SMALL)
+        assert clf.certificate_.bound > 0.0
 
 
 @MANY

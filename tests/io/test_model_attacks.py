@@ -149,7 +149,9 @@ FORESTS = {
     "another family": set_model(voter_set={"recipe": "Stumps", "parameters": {}}),
     "a family that is none": set_model(voter_set={"recipe": "Preprocessed", "parameters": {"transformer": 3}}),
     "a parameter that is none": lambda crafted: crafted.model["parameters"].update(delta=7.0),
-    "a parameter too large": lambda crafted: crafted.model["parameters"].update(renyi_order=10**400),
+    "a parameter too large": lambda crafted: crafted.model["parameters"].update(
+        method={"recipe": "DisV", "parameters": {"order": 10**400}}
+    ),
     "nested parameters": lambda crafted: crafted.model["parameters"].update(prior=nested(60)),
     "an array that is not there": set_model(weights={"array": 99}),
     "an array twice": set_model(weights={"array": 4}, kept={"array": 4}),

@@ -19,6 +19,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from certivote import Certificate, CertifiedVoteClassifier, __version__, load, verify
 from certivote.io import ModelFileError, _models
+from certivote.methods import DisB, make_method
 from certivote.voters import ColumnEncoder, Forest, Preprocessed, Stumps
 
 FOREST = Forest(RandomForestClassifier(n_estimators=12))
@@ -125,10 +126,10 @@ def test_a_slim_random_vote_keeps_all_its_voters(data, tmp_path):
 @pytest.mark.parametrize("slim", [False, True])
 @pytest.mark.parametrize("method", ["dis-b", "dis-v", "smv-mc"])
 def test_a_vote_of_another_family_is_kept(method, slim, data, tmp_path):
-    clf = CertifiedVoteClassifier(method, FOREST, family="logistic-normal", random_state=0).fit(*data)
+    clf = CertifiedVoteClassifier(make_method(method, family="logistic-normal"), FOREST, random_state=0).fit(*data)
     clf.save(tmp_path / "model.certivote", slim=slim)
     again = load(tmp_path / "model.certivote")
-    assert again.family == "logistic-normal"
+    assert again.method.family == "logistic-normal"
     assert np.array_equal(again.predict_proba(data[0]), clf.predict_proba(data[0]))
     assert again.certificate_ == clf.certificate_
     assert [str(check) for check in verify(again.certificate_, again, *data) if not check.passed] == []
@@ -165,16 +166,15 @@ def test_parameters_are_kept(data, tmp_path):
     given = {
         "voters": Forest(forest),
         "prior": np.array([0.5, 1.0, 2.0]),
-        "price_list": [(0.0, 0.5)],
         "delta": np.float64(0.01),
         "random_state": np.random.RandomState(3),
     }
-    clf = CertifiedVoteClassifier("dis-b", **given).fit(*data)
+    clf = CertifiedVoteClassifier(DisB(price_list=[(0.0, 0.5)]), **given).fit(*data)
     clf.save(tmp_path / "model.certivote")
     again = load(tmp_path / "model.certivote")
     assert again.voters.estimator.get_params() == forest.get_params()
     assert again.prior.tolist() == [0.5, 1.0, 2.0]
-    assert again.price_list == [(0.0, 0.5)]
+    assert again.method.price_list == [(0.0, 0.5)]
     assert (again.delta, again.random_state) == (0.01, None)
     assert again.parts_[0].certify.tolist() == clf.parts_[0].certify.tolist() == again.part_.certify.tolist()
 

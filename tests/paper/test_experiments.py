@@ -18,6 +18,7 @@ from thorough import grid
 
 from certivote import CertifiedVoteClassifier, verify
 from certivote.certificate import Certificate
+from certivote.methods import make_method
 from certivote.paper import (
     DATASETS,
     PAPER_METHODS,
@@ -190,7 +191,7 @@ def test_voters_are_fitted_and_asked_once_for_all_methods(made, monkeypatch, dat
 
 def test_the_setting_and_the_voters_of_the_paper():
     assert PAPER_METHODS == ("fo", "so", "bin", "smv-exact", "smv-mc", "dis-v", "dis-r")
-    assert PAPER_SETTING == {"loss": "half-weight", "prior": 0.5, "constant": "paper", "delta": 0.05}
+    assert PAPER_SETTING == {"loss": "half-weight", "prior": 0.5, "delta": 0.05}
     assert PROTOCOLS == {"paper": "adam", "fast": "lbfgs"}
     for name, entry in DATASETS.items():
         voters, split = paper_voters(name, threads=2)
@@ -221,16 +222,12 @@ def test_a_run_is_what_the_estimator_gives_for_the_same_rows_and_seed(made, prot
     forest = RandomForestClassifier(n_estimators=100, max_samples=0.5)
     for run, certificate in run_unit(unit, ["so", "dis-v", "dis-r"]):
         clf = CertifiedVoteClassifier(
-            run.method,
+            make_method(run.method, solver=PROTOCOLS[protocol], constant="paper"),
             Forest(forest) if data.ranges is None else Stumps(ranges=DATASETS[dataset].ranges),
             split="cross" if data.ranges is None else "none",
             loss="half-weight",
-            solver=PROTOCOLS[protocol],
             delta=0.05,
             prior=0.5,
-            train_share=0.5,
-            renyi_order=1.5,
-            constant="paper",
             random_state=1,
         ).fit(data.X[train], data.y[train])
         # "auto" and what it stands for are recorded as they were given.

@@ -11,7 +11,9 @@ from typer.testing import CliRunner
 from certivote import Certificate, CertifiedVoteClassifier, compare
 from certivote.certificate import percent_up
 from certivote.cli import app
+from certivote.methods import CBound, DisR, DisV, SecondOrder
 from certivote.present import comparison_text
+from certivote.splits import Cross
 from certivote.theory.methods import METHODS
 from certivote.voters import Forest
 
@@ -91,19 +93,15 @@ def test_certificates_are_those_of_separate_fits(method):
 
 def test_parameters_reach_every_fit():
     parameters = small() | {
-        "split": "cross",
+        "split": Cross(tau=0.3, train_share=0.4),
         "loss": "half-weight",
         "delta": 0.1,
         "prior": 0.2,
-        "solver": "adam",
-        "train_share": 0.4,
-        "tau": 0.3,
-        "renyi_order": 2.0,
-        "constant": "exact",
     }
-    table = compare(*cancer(), ["dis-v", "so", "c-bound"], **parameters)
-    for name, certificate in certificates_of(table).items():
-        assert certificate == CertifiedVoteClassifier(name, **parameters).fit(*cancer()).certificate_
+    methods = [DisV(order=2.0, solver="adam"), SecondOrder(solver="adam"), CBound(solver="adam")]
+    certificates = certificates_of(compare(*cancer(), methods, **parameters))
+    for method, certificate in zip(methods, certificates.values(), strict=True):
+        assert certificate == CertifiedVoteClassifier(method, **parameters).fit(*cancer()).certificate_
         assert (certificate.delta, certificate.average_weights, certificate.solver) == (0.1, (0.3, 0.7), "adam")
 
 
@@ -284,11 +282,13 @@ def test_joint_changes_the_note(data):
 
 def test_the_command_passes_its_options_on(data):
     X, y = cancer()
-    parameters = {"voters": "stumps", "split": "cross", "loss": "half-weight", "prior": 0.1, "solver": "adam"}
-    options = [text for name, value in parameters.items() for text in (f"--{name}", value)]
+    parameters = {"voters": "stumps", "split": "cross", "loss": "half-weight", "prior": 0.1}
+    options = [text for name, value in {**parameters, "solver": "adam"}.items() for text in (f"--{name}", value)]
     result = run(data, "--target", "y", "--method", "dis-r", "--seed", 7, *options)
     assert result.exit_code == 0, result.output
-    expected = compare(X[:, :3], np.array([f"class {k}" for k in y]), ["dis-r"], random_state=7, **parameters)
+    expected = compare(
+        X[:, :3], np.array([f"class {k}" for k in y]), [DisR(solver="adam")], random_state=7, **parameters
+    )
     assert percent_up(expected.loc["dis-r", "bound"]) in result.output
     assert f"{expected.loc['dis-r', 'penalty']:.2f}" in result.output
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hammer import assert_limit, exact_level
 from mpmath import mp, mpf
+from options import as_objects
 from reference import exact_kl
 
 from certivote import Certificate, CertifiedVoteClassifier
@@ -34,7 +35,8 @@ def data(n=100, seed=0):
 
 def fitted(method="dis-b", prior=0.5, **options):
     X, y = data()
-    return CertifiedVoteClassifier(method, STUMPS, "none", prior=prior, random_state=0, **options).fit(X, y)
+    given = {"voters": STUMPS, "prior": prior, "random_state": 0, **options}
+    return CertifiedVoteClassifier(**as_objects(method, "none", **given)).fit(X, y)
 
 
 @pytest.mark.parametrize("price_list", [PriceList.mixture(), STAY, PriceList.mixture(((5.0, 0.5), (100.0, 0.3)))])

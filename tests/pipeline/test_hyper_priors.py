@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from options import as_objects
 from thorough import grid
 
 from certivote import CertifiedVoteClassifier
@@ -92,7 +93,7 @@ def few_good(seed=0, n=80, n_voters=12):
 
 
 def plan(method, **options):
-    resolved = make_plan(method, STUMPS, "none", delta=0.05, constant="exact", **options)
+    resolved = make_plan(**as_objects(method, "none", voters=STUMPS, delta=0.05, **options))
     return replace(resolved, price_list=PriceList.mixture())
 
 

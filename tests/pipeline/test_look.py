@@ -17,6 +17,7 @@ from certivote.maths.streams import stream
 from certivote.pipeline import _look, _prepare, make_plan, prepare
 from certivote.pipeline._look import _FOLDS, _SHARES, Look, _expected_limit, _power_law, look_at_first, n_first
 from certivote.promises import Precision
+from certivote.splits import Single
 from certivote.voters import Forest, Mixed, Preprocessed, Stumps, VoterSet
 
 CLASSES = np.array([0, 1, 2])
@@ -246,12 +247,13 @@ def test_folds_may_be_chosen_where_rows_are_few_and_nothing_else_is_asked_for(as
     assert asked == [True, False, False, False, False, False, True]
 
 
-@pytest.mark.parametrize("given", [{"method": "dis-b"}, {"method": "holdout"}, {"train_share": 0.4}])
+@pytest.mark.parametrize("given", [{"method": "dis-b"}, {"method": "holdout"}, {"split": Single(0.4)}])
 def test_other_methods_and_given_shares_make_one_split_without_a_look(given, asked):
     certificate = small(**given).certificate_
     assert (asked, certificate.split, certificate.first_rows) == ([], "single", None)
-    assert certificate.parts[0].training_rows == (24 if "train_share" in given else 30)
-    assert dict(certificate.provenance.parameters)["split"] == '"auto"'
+    assert certificate.parts[0].training_rows == (24 if "split" in given else 30)
+    if "method" in given:
+        assert dict(certificate.provenance.parameters)["split"] == '"auto"'
 
 
 @pytest.mark.parametrize("split", ["cross", 2, 3])

@@ -8,6 +8,7 @@ from unittest import mock
 import numpy as np
 import pytest
 from many import LOOPS, blocks, floats, hard_rows, loops
+from options import as_objects
 from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 from thorough import grid
@@ -55,7 +56,7 @@ def test_certificates_of_many_rows(kind, n_classes, split, loop):
     chosen = family if METHODS[method].family.over_weights else "dirichlet"
     X, y = make_classification(400, 6, n_informative=4, n_classes=n_classes, flip_y=0.1, random_state=0)
     clf = CertifiedVoteClassifier(
-        method, Forest(RandomForestClassifier(20)), split=split, family=chosen, random_state=0, prior=0.5
+        **as_objects(method, split, family=chosen, voters=Forest(RandomForestClassifier(20)), random_state=0, prior=0.5)
     )
     with floats():
         expected = clf.fit(X, y).certificate_

@@ -21,6 +21,7 @@ from fits import (
     iris_fit,
     noise,
 )
+from options import as_objects
 from scipy import stats
 from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
@@ -29,6 +30,7 @@ from thorough import grid
 from certivote import CertifiedVoteClassifier
 from certivote.certificate import percent_up
 from certivote.maths.beta_tail import half_tail
+from certivote.methods import CBound, Holdout, make_method
 from certivote.pipeline._learn import SOLVERS
 from certivote.theory.methods import METHODS
 from certivote.voters import Forest
@@ -232,7 +234,7 @@ def test_recorded_errors_of_three_classes_are_those_of_predict(method):
 @pytest.mark.parametrize("prior", [0.5, np.linspace(0.1, 3.0, 15)])
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_holdout_has_the_weights_of_the_prior(prior, solver):
-    clf = CertifiedVoteClassifier("holdout", forest(), prior=prior, solver=solver, random_state=0).fit(*cancer())
+    clf = CertifiedVoteClassifier(Holdout(solver), forest(), prior=prior, random_state=0).fit(*cancer())
     expected = np.broadcast_to(prior, 15) / np.broadcast_to(prior, 15).sum()
     np.testing.assert_allclose(clf.weights_, expected, rtol=0, atol=15 * 2.0**-52)
     part = clf.certificate_.parts[0]
@@ -265,7 +267,7 @@ def test_the_c_bound_refuses_three_classes():
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("split", ["single", "cross"])
 def test_the_c_bound_of_noise_says_why_it_does_not_apply(solver, split):
-    clf = CertifiedVoteClassifier("c-bound", forest(), split, solver=solver, random_state=0).fit(*noise())
+    clf = CertifiedVoteClassifier(CBound(solver), forest(), split, random_state=0).fit(*noise())
     certificate = clf.certificate_
     assert certificate.bound == 1.0
     assert certificate.vacuous
@@ -287,7 +289,7 @@ def test_there_are_no_remarks_where_the_bound_applies(method):
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("method", ["fo", "so", "bin"])
 def test_bounds_above_one_are_reported_as_they_come(method, solver):
-    clf = CertifiedVoteClassifier(method, forest(), solver=solver, random_state=0).fit(*noise())
+    clf = CertifiedVoteClassifier(make_method(method, solver=solver), forest(), random_state=0).fit(*noise())
     certificate = clf.certificate_
     assert certificate.bound > 1
     assert certificate.vacuous
@@ -310,7 +312,9 @@ def test_bounds_of_noise_are_at_least_one_half(method):
 def test_the_same_seed_gives_the_same_certificate(method, solver):
     X, y = cancer()
     first = fitted(method, "cross", solver)
-    again = CertifiedVoteClassifier(method, solver=solver, random_state=0, **PAPER, **SETTINGS["cross"]()).fit(X, y)
+    again = CertifiedVoteClassifier(
+        **as_objects(method, solver=solver, random_state=0, **PAPER, **SETTINGS["cross"]())
+    ).fit(X, y)
     assert again.certificate_ == first.certificate_
     assert np.array_equal(again.weights_, first.weights_)
     assert np.array_equal(again.predict_proba(X), first.predict_proba(X))

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from fits import random_numbers, row_order
+from options import as_objects
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.ensemble import RandomForestClassifier
@@ -48,7 +49,7 @@ def forget():
 
 
 def forest(**parameters):
-    return CertifiedVoteClassifier("dis-b", "forest", random_state=0, **parameters)
+    return CertifiedVoteClassifier(**as_objects("dis-b", voters="forest", random_state=0, **parameters))
 
 
 # What is refused

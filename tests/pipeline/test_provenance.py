@@ -17,6 +17,7 @@ from sklearn.exceptions import DataConversionWarning
 
 from certivote import Certificate, CertifiedVoteClassifier, compare
 from certivote.certificate import recorded_parameters
+from certivote.methods import DisR, DisV
 from certivote.pipeline import make_plan, run
 from certivote.pipeline._majority import certified_majority
 from certivote.voters import Forest
@@ -90,23 +91,23 @@ def test_the_entropy_repeats_the_fit(seed):
 
 def test_parameters_are_those_of_the_estimator():
     X, y = load_iris(return_X_y=True)
-    clf = CertifiedVoteClassifier("dis-v", FEW, 2, renyi_order=[1.5, 2], delta=0.1, random_state=0).fit(X, y)
+    clf = CertifiedVoteClassifier(DisV(order=[1.5, 2]), FEW, 2, delta=0.1, random_state=0).fit(X, y)
     recorded = dict(clf.certificate_.provenance.parameters)
     assert recorded.keys() == clf.get_params(deep=False).keys() - {"random_state", "verbose"}
-    assert (json.loads(recorded["renyi_order"]), recorded["delta"], recorded["split"]) == ([1.5, 2], "0.1", "2")
+    assert (json.loads(recorded["method"])["order"], recorded["delta"], recorded["split"]) == ([1.5, 2], "0.1", "2")
     assert json.loads(recorded["voters"]) == repr(FEW)
     assert recorded == dict(recorded_parameters(clf.get_params(deep=False)))
 
 
 def test_a_comparison_records_the_parameters_that_each_method_had():
     X, y = cancer()
-    table = compare(X[:200], y[:200], ["dis-r", "holdout"], method="auto", voters="forest", joint=True, random_state=0)
+    table = compare(X[:200], y[:200], [DisR(solver="adam"), "holdout"], voters="forest", joint=True, random_state=0)
     for name, text in table.attrs["certificates"].items():
         certificate = Certificate.from_json(text)
         recorded = {key: json.loads(value) for key, value in certificate.provenance.parameters}
-        assert (recorded["method"], recorded["delta"]) == (name, 0.025)
-        # "auto" of another method would be something else.
-        assert (recorded["voters"], recorded["prior"], recorded["train_share"]) == ("Forest()", "informed", None)
+        method = recorded["method"] if name == "holdout" else recorded["method"]["name"]
+        assert (method, recorded["delta"], recorded["voters"]) == (name, 0.025, "forest")
+        assert certificate.solver == ("lbfgs" if name == "holdout" else "adam")
 
 
 # The most frequent class
@@ -138,7 +139,7 @@ def test_every_part_has_its_own(setting):
     _, y = cancer()
     clf = fitted("dis-r", setting)
     labels = np.array(clf.certificate_.classes)
-    parts = run(make_plan("dis-r", clf.voters, clf.split, train_share=clf.train_share, random_state=0), *cancer()).parts
+    parts = run(make_plan("dis-r", clf.voters, clf.split, random_state=0), *cancer()).parts
     for part, rows in zip(clf.certificate_.parts, (part.rows for part in parts), strict=True):
         counts = np.bincount(y[rows.train] if len(rows.train) else y[rows.certify])
         assert part.majority_class == labels[counts.argmax()]

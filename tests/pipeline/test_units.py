@@ -10,6 +10,7 @@ from sklearn.preprocessing import StandardScaler
 from certivote import CertifiedVoteClassifier, compare
 from certivote.pipeline._seeds import Seed, Streams
 from certivote.pipeline._units import drift_of, make_units
+from certivote.splits import Single
 from certivote.voters import Preprocessed, Stumps, VoterSet
 
 RNG = np.random.default_rng(0)
@@ -231,7 +232,7 @@ def test_rows_of_one_moment_have_no_order():
     assert drift_of(wrong, np.ones(101)) == ()
     month = np.repeat([1, 2], N // 2)
     y = np.concatenate([np.sort(Y[: N // 2]), np.sort(Y[N // 2 :])])
-    clf = CertifiedVoteClassifier("holdout", Stumps(n_thresholds=2), train_share=0.75, random_state=0)
+    clf = CertifiedVoteClassifier("holdout", Stumps(n_thresholds=2), Single(0.75), random_state=0)
     rows = clf.fit(X, y, order=month).part_.certify
     assert month[rows].tolist() == [2] * 60
     later = y[N // 2 :]

@@ -19,6 +19,7 @@ from certivote import (
     load,
     verify,
 )
+from certivote.methods import DisB
 from certivote.promises import PredictionSets, Sensitivity
 from certivote.theory.calculator import formulas
 from certivote.voters import Forest
@@ -126,13 +127,13 @@ def test_delta_is_no_smaller_than_can_be_divided(delta):
 def test_the_smallest_delta_is_allowed():
     for groups in (None, np.arange(120) // 2):
         assert certify_predictions(Y, Y, 1e-100, groups).bound > 0.8
-    assert CertifiedVoteClassifier("dis-b", "stumps", delta=1e-100, n_draws=7).fit(X, Y).certificate_.bound > 0.5
+    assert CertifiedVoteClassifier(DisB(n_draws=7), "stumps", delta=1e-100).fit(X, Y).certificate_.bound > 0.5
 
 
 @pytest.mark.parametrize("n_draws", [10**9, BEYOND])
 def test_no_more_votes_are_drawn_than_memory_has_room_for(n_draws):
     with pytest.raises(ValueError, match=r"The 'n_draws' parameter .* in the range \[1, 10000\]"):
-        CertifiedVoteClassifier("dis-b", "stumps", n_draws=n_draws).fit(X, Y)
+        DisB(n_draws=n_draws)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from certivote import CertifiedVoteClassifier
 from certivote.maths.streams import stream
 from certivote.pipeline import _weigh
 from certivote.pipeline._weigh import informed_weights, unseen_weights
+from certivote.splits import Single
 from certivote.voters import OutOfSampleVotes
 from certivote.votes import build_votes
 
@@ -181,7 +182,7 @@ def test_the_informed_prior_is_that_of_the_training_rows(one_digest):
     voters = [DecisionTreeClassifier(max_depth=d, random_state=d) for d in (1, 3, 9)]
 
     def beta(X, y):
-        clf = CertifiedVoteClassifier("dis-r", voters, prior="informed", train_share=0.5, random_state=7).fit(X, y)
+        clf = CertifiedVoteClassifier("dis-r", voters, Single(0.5), prior="informed", random_state=7).fit(X, y)
         return clf.certificate_.parts[0].beta
 
     order = stream("split", seed=(7,), digest=one_digest).permutation(120)

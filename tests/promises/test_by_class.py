@@ -9,6 +9,7 @@ import pytest
 from auditor import assert_close_above, recomputed_by_class
 from fits import CERTIFIED, DRAWN, FIXED, MEAN, SETTINGS, cancer, fitted, forest
 from mpmath import mp
+from options import as_objects
 from sklearn.datasets import load_wine
 from sklearn.linear_model import LogisticRegression
 from thorough import grid
@@ -28,7 +29,7 @@ def wine():
 @cache
 def wine_fit(method="dis-b", **parameters):
     parameters = {"voters": forest(9, max_depth=2), "prior": 0.5, "random_state": 0, **parameters}
-    return CertifiedVoteClassifier(method, **parameters).fit(*wine())
+    return CertifiedVoteClassifier(**as_objects(method, **parameters)).fit(*wine())
 
 
 def assert_recomputable_by_class(certificate):

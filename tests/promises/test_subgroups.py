@@ -18,6 +18,7 @@ from certivote.maths.betting import betting_upper, order_free_upper
 from certivote.maths.streams import stream
 from certivote.present import promise_text
 from certivote.promises import PROMISES, Subgroups
+from certivote.splits import Single
 from certivote.voters import Stumps
 
 DELTA = 0.05
@@ -155,7 +156,7 @@ def test_training_rows_fix_the_groups_of_a_fit():
     X = pd.DataFrame({"dose": rng.integers(0, 3, 400), "age": rng.normal(50, 9, 400), "x": rng.normal(size=400)})
     y = (X["x"] + 0.3 * rng.normal(size=400) > 0).astype(int)
     clf = CertifiedVoteClassifier(
-        "dis-b", "stumps", promises=[Subgroups("dose", "age", bins=3)], train_share=0.5, random_state=0
+        "dis-b", "stumps", promises=[Subgroups("dose", "age", bins=3)], split=Single(0.5), random_state=0
     )
     # A dose that only one row has is in the training rows or belongs to no group.
     X.loc[0, "dose"] = 9

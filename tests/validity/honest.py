@@ -7,6 +7,7 @@ whatever looks at the certification rows without paying for it is soon seen.
 from functools import cache
 
 import numpy as np
+from options import as_objects
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 from study import Case, Row
@@ -57,7 +58,7 @@ def voters_for(split, classes):
 
 def fit(X, y, seed, **options):
     """What an estimator with these parameters would do."""
-    return run(make_plan(**options, random_state=seed), X, y)
+    return run(make_plan(**as_objects(**options), random_state=seed), X, y)
 
 
 def fitting(noise, classes, n, options):

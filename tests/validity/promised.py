@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from grouped_worlds import one_fate, own_noise
 from honest import DELTA, TREES
+from options import as_objects
 from promised_worlds import FEATURES, PromisedWorld, Said, rows_alone, scattered, truths
 from sklearn.tree import DecisionTreeClassifier
 from study import Case, Row
@@ -134,7 +135,7 @@ def chosen(method, where, n, count=1, trained=False, together=False):
     nats = math.log(count)
     promises = list(PROMISED[where].values())
     options = {"method": method, "voters": TREES, "split": "none", "delta": DELTA, "together": together}
-    plan = make_plan(**options, price_list=[(nats, 0.95)], promises=promises)
+    plan = make_plan(**as_objects(**options, price_list=[(nats, 0.95)]), promises=promises)
 
     def trial(rng):
         world = promised_world(where)
@@ -203,7 +204,9 @@ def fitted(where, n, together=False, **options):
             return []  # refused, or without promises about all classes
         voters = strangers(where) if options["split"] == "none" else TREES
         plan = make_plan(
-            **options, voters=voters, delta=DELTA, together=together, promises=promises, prior=0.5, random_state=seed
+            **as_objects(**options, voters=voters, delta=DELTA, together=together, prior=0.5),
+            promises=promises,
+            random_state=seed,
         )
         outcome = run(plan, table(world.grouped.X[cases]), labels, groups=groups)
         deployed = outcome.deployed

@@ -12,6 +12,7 @@ from worlds import count_violations, is_at_most
 
 from certivote.maths.occam import PriceList
 from certivote.pipeline import Plan, make_plan, prepare
+from certivote.splits import Single
 
 SETTINGS = {
     "dis-b, concentrated": {"method": "dis-b", **ON_STUMPS, "prior": 5.0},
@@ -72,7 +73,7 @@ def test_the_best_of_several_folds_is_caught_unless_paid(paid, monkeypatch):
 def test_a_prior_informed_by_the_certified_rows_is_caught(fresh):
     def informed(X, y, seed):
         rows = slice(0, 30) if fresh else slice(30, 60)
-        plan = make_plan("dis-b", STUMPS, prior="informed", train_share=0.95, random_state=seed)
+        plan = make_plan("dis-b", STUMPS, Single(0.95), prior="informed", random_state=seed)
         (part,) = prepare(plan, X[rows], y[rows]).parts
         options = {"prior": part.hyper_priors[0].beta, "price_list": [(0.0, 0.95)], "delta": DELTA}
         return fit(X[30:], y[30:], seed, method="dis-b", **ON_STUMPS, **options)

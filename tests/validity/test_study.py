@@ -24,6 +24,7 @@ from worlds import grid_world, right_among_draws, right_in_the_mean
 from certivote import CertifiedVoteClassifier
 from certivote.maths.dirichlet import draw_rows
 from certivote.pipeline import SOLVERS
+from certivote.splits import Cross
 from certivote.theory.methods import METHODS
 from certivote.votes import build_votes
 
@@ -278,7 +279,7 @@ def test_the_committed_counts_are_of_this_code(request):
 
 
 def test_both_promises_of_a_certificate_with_several_parts_are_checked():
-    options = {"method": "holdout", "voters": TREES, "split": "cross", "tau": 0.2, "delta": 0.2}
+    options = {"method": "holdout", "voters": TREES, "split": Cross(tau=0.2), "delta": 0.2}
     (own_bound, own), (bound, average) = fitting(0.1, 2, 40, options)(np.random.default_rng(3))
     truth, rng = honest.world(0.1), np.random.default_rng(3)
     X, y = truth.sample(40, rng)

@@ -10,6 +10,7 @@ from unittest import mock
 
 import numpy as np
 import pandas as pd
+from options import as_objects
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
@@ -218,7 +219,7 @@ def case(name):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         units = {argument: options.pop(argument)() for argument in ("groups", "order") if argument in options}
-        clf = CertifiedVoteClassifier(method, voters, random_state=5, **options).fit(X, y, **units)
+        clf = CertifiedVoteClassifier(**as_objects(method, voters=voters, random_state=5, **options)).fit(X, y, **units)
         clf.certificate_ = clf.certificate_.with_source("rows.csv", "0" * 63 + "1")
         again = clf.refit(X, y, **units)
     return Case(clf, X, y, again, units)

@@ -2,11 +2,13 @@
 
 import copy
 import dataclasses
+import json
 from functools import cache
 
 import numpy as np
 import pytest
 from fits import DRAWN
+from options import as_objects
 from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.ensemble import RandomForestClassifier
 from thorough import grid, placed
@@ -29,7 +31,7 @@ def fitted(method="dis-b", **parameters):
     options = {"voters": FOREST, "random_state": 0, **{k: v for k, v in parameters.items() if k != "orders"}}
     if "orders" in parameters:
         options["renyi_order"] = list(parameters["orders"])
-    return CertifiedVoteClassifier(method, **options).fit(*data())
+    return CertifiedVoteClassifier(**as_objects(method, **options)).fit(*data())
 
 
 SETTINGS = [
@@ -247,14 +249,52 @@ def test_data_without_a_model_are_refused():
         verify(fitted().certificate_, None, *data())
 
 
-@pytest.mark.parametrize("name", ["delta", "n_draws", "tau", "prior", "renyi_order", "price_list"])
+def _with(recorded, name, parameter, text):
+    """The JSON of a parameter, in which it, or an option of it, has this value."""
+    options = json.loads(recorded)
+    if isinstance(options, dict) and name in options:
+        return json.dumps({**options, name: "HERE"}).replace('"HERE"', text)
+    return text if name == parameter else recorded
+
+
+@pytest.mark.parametrize("name", ["delta", "n_draws", "tau", "prior", "order", "price_list"])
 @pytest.mark.parametrize("infinite", ["Infinity", "1e999", "-Infinity"])
 def test_recorded_parameters_that_are_infinite_are_no_other_number(name, infinite):
-    method = "dis-v" if name == "renyi_order" else "dis-b"
-    certificate = fitted(method, split="cross", prior=0.5, tau=0.3).certificate_
+    method = "dis-v" if name == "order" else "dis-b"
+    certificate = fitted(method, split="cross", prior=0.5, tau=0.3, n_draws=2).certificate_
     origin = certificate.provenance
     text = f"[[{infinite}, 0.5]]" if name == "price_list" else infinite
-    parameters = tuple((each, text if each == name else value) for each, value in origin.parameters)
+    parameters = tuple((each, _with(value, name, each, text)) for each, value in origin.parameters)
     forged = dataclasses.replace(certificate, provenance=dataclasses.replace(origin, parameters=parameters))
     failed = {check.what for check in verify(forged) if not check.passed}
-    assert ("hyper-prior" if name == "prior" else f"parameter {name}") in {what.split(", ")[-1] for what in failed}
+    named = {"prior": "hyper-prior", "order": "parameter renyi_order"}.get(name, f"parameter {name}")
+    assert named in {what.split(", ")[-1] for what in failed}
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "caught"),
+    [
+        ("method", lambda given: {**given, "n_draws": 3}, "parameter n_draws"),
+        ("method", lambda given: {**given, "constant": "exact"}, "parameter constant"),
+        ("method", lambda given: {**given, "solver": "adam"}, "parameter solver"),
+        ("method", lambda given: {**given, "name": "dis-r"}, "parameters"),  # which has no price list
+        ("method", lambda given: {**given, "order": 1.5}, "parameters"),
+        ("method", lambda given: {key: given[key] for key in given if key != "family"}, "parameters"),
+        ("method", lambda _: {"name": ["dis-b"]}, "parameters"),
+        ("method", lambda given: given["name"], "parameter n_draws"),
+        ("split", lambda given: {**given, "tau": 0.4}, "parameter tau"),
+        ("split", lambda given: {**given, "train_share": 0.4}, "rows of the parts"),
+        ("split", lambda given: {**given, "n_folds": 2}, "parameters"),
+        ("split", lambda _: {"name": "folds", "n_folds": 2}, "parameter split"),
+        ("split", lambda _: {"name": "none"}, "parameters"),
+        ("split", lambda _: True, "parameters"),
+    ],
+)
+def test_options_other_than_those_of_the_fit_are_caught(name, change, caught):
+    certificate = fitted("dis-b", split="cross", prior=0.5, tau=0.3, n_draws=2, constant="paper").certificate_
+    origin = certificate.provenance
+    parameters = tuple(
+        (each, json.dumps(change(json.loads(value))) if each == name else value) for each, value in origin.parameters
+    )
+    forged = dataclasses.replace(certificate, provenance=dataclasses.replace(origin, parameters=parameters))
+    assert caught in {check.what for check in verify(forged) if not check.passed}

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from options import as_objects
 
 from certivote import CertifiedVoteClassifier, verify
 from certivote.maths.streams import stream_key
@@ -25,7 +26,7 @@ def rows(n=600, seed=0):
 def fitted(by_number=False, **parameters):
     X, y = rows()
     clf = CertifiedVoteClassifier(
-        **{"voters": "stumps", "method": "dis-b", "random_state": 0, "split": "single"} | parameters
+        **as_objects(**{"voters": "stumps", "method": "dis-b", "random_state": 0, "split": "single"} | parameters)
     )
     if not by_number:
         return clf.fit(X, y)

@@ -104,7 +104,13 @@ def test_a_share_that_is_never_chosen_is_refused(share, curved):
 
 @pytest.mark.parametrize(
     "changes",
-    [{"train_share": 0.4}, {"method": "dis-b"}, {"split": "single"}, {"split": 5}, {"promises": "[Precision()]"}],
+    [
+        {"split": {"name": "single", "train_share": 0.4}},
+        {"method": "dis-b"},
+        {"split": "single"},
+        {"split": 5},
+        {"promises": "[Precision()]"},
+    ],
     ids=str,
 )
 def test_parameters_that_forbid_folds_are_caught(changes, folded):

@@ -10,6 +10,7 @@ import pytest
 pytest.importorskip("flint", reason="proofs need python-flint: install certivote[verify]")
 
 from kinds import case, forest, rows, with_statements
+from options import as_objects
 
 from certivote import CertifiedVoteClassifier, verify
 from certivote.certificate import Finding, FirstRows
@@ -27,7 +28,7 @@ def failures(certificate, *given, **options):
 
 def fit(method="dis-r", n_classes=2, **options):
     X, y = rows(n_classes, options.pop("noise", 0.6))
-    return CertifiedVoteClassifier(method, forest(), random_state=5, **options).fit(X, y), X, y
+    return CertifiedVoteClassifier(**as_objects(method, voters=forest(), random_state=5, **options)).fit(X, y), X, y
 
 
 def forged_rows(monkeypatch, divide, method="dis-r", **options):

@@ -15,6 +15,8 @@ from thorough import grid
 
 pytest.importorskip("flint", reason="proofs need python-flint: install certivote[verify]")
 
+from options import as_objects
+
 from certivote import Certificate, CertifiedVoteClassifier, verify
 from certivote.voters import Forest
 
@@ -33,7 +35,9 @@ def fitted(method="dis-r", name="two classes", **parameters):
     if "orders" in parameters:
         options["renyi_order"] = list(parameters["orders"])
     given = {key: value for key, value in parameters.items() if key != "orders"}
-    return CertifiedVoteClassifier(method, family="logistic-normal", **{**options, **given}).fit(*data(name))
+    return CertifiedVoteClassifier(**as_objects(method, family="logistic-normal", **{**options, **given})).fit(
+        *data(name)
+    )
 
 
 SETTINGS = [

@@ -1,6 +1,5 @@
 """Anyone can recompute a certificate from its JSON: the statistics from the votes, the bounds from the statistics."""
 
-import dataclasses
 import json
 from functools import cache
 
@@ -113,19 +112,11 @@ def test_a_stranger_can_recompute_the_bounds_of_three_folds(method, constant):
 
 
 @pytest.mark.parametrize("setting", ["single", "cross"])
-@pytest.mark.parametrize("method", ["dis-b", "dis-r", "dis-v", "smv-exact", "fo"])
+@pytest.mark.parametrize("method", DRAWN)
 def test_a_stranger_can_recompute_the_best_of_several_draws(method, setting):
-    many, drawn = fitted(method, setting, n_draws=4, **EXACT), method in DRAWN
-    assert many.certificate_.n_draws == (4 if drawn else 1)
+    many = fitted(method, setting, n_draws=4, **EXACT)
+    assert many.certificate_.n_draws == 4
     assert_recomputable(many.certificate_)
-    if not drawn:
-        assert same_but_for_parameters(many.certificate_, fitted(method, setting, **EXACT).certificate_)
-
-
-def same_but_for_parameters(one, other):
-    """Whether two certificates differ in what was asked for only, and not in what came of it."""
-    assert one.provenance.parameters != other.provenance.parameters
-    return dataclasses.replace(one, provenance=other.provenance) == other
 
 
 def test_any_of_the_draws_may_be_the_best():
@@ -139,12 +130,6 @@ def test_a_stranger_can_recompute_the_best_of_several_orders(setting, n_draws, c
     certificate = fitted("dis-v", setting, renyi_order=orders, n_draws=n_draws, constant=constant).certificate_
     assert certificate.renyi_orders == orders
     assert_recomputable(certificate)
-
-
-def test_several_orders_are_not_paid_for_by_methods_without_one():
-    several, one = (fitted("dis-r", renyi_order=orders).certificate_ for orders in ((1.5, 2.0), 1.5))
-    assert same_but_for_parameters(several, one)
-    assert several.renyi_orders == ()
 
 
 PRICE_LISTS = ["auto", ((0.0, 0.3), (5.0, 0.4)), ((20.0, 1.0),), ((1.5, 0.2), (3.0, 0.2), (6.0, 0.2), (12.0, 0.2))]

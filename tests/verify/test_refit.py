@@ -12,6 +12,7 @@ from sklearn.linear_model import LogisticRegression
 pytest.importorskip("flint", reason="proofs need python-flint: install certivote[verify]")
 
 from kinds import case, forest, rows, trees
+from options import as_objects
 
 from certivote import CertifiedVoteClassifier, load, verify
 from certivote.certificate import recorded_parameters
@@ -27,7 +28,13 @@ def failures(clf, X, y, refit=True):
 
 def fit(method="dis-r", voters=None, seed=5, noise=1.5, **options):
     X, y = rows(2, noise)
-    return CertifiedVoteClassifier(method, voters or forest(), random_state=seed, **options).fit(X, y), X, y
+    return (
+        CertifiedVoteClassifier(**as_objects(method, voters=voters or forest(), random_state=seed, **options)).fit(
+            X, y
+        ),
+        X,
+        y,
+    )
 
 
 def passing_as(clf, voters):

@@ -7,6 +7,7 @@ from sklearn.base import clone
 
 from certivote import CertifiedVoteClassifier, load
 from certivote.pipeline._weigh import informed_weights
+from certivote.splits import Single
 from certivote.voters import Mixed, _kinds, _race, resolve_voters
 from certivote.voters._race import unseen_votes
 
@@ -183,7 +184,7 @@ def test_the_estimator_with_mixed_voters_is_deterministic_and_learns():
     X, y = learnable(100)
     labels = np.array(["no", "yes"])[y]
     first, second = (
-        CertifiedVoteClassifier(voters="mixed", train_share=0.5, random_state=5).fit(X, labels) for _ in range(2)
+        CertifiedVoteClassifier(voters="mixed", split=Single(0.5), random_state=5).fit(X, labels) for _ in range(2)
     )
     assert first.certificate_ == second.certificate_
     fresh, truth = learnable(300, seed=4)
@@ -196,7 +197,7 @@ def test_all_kinds_and_a_machine_with_landmarks_are_saved_with_the_vote(monkeypa
     monkeypatch.setattr(_kinds, "_LANDMARKS_FROM", 20)
     monkeypatch.setattr(_race, "_earned", lambda training, tried: dict.fromkeys(tried, 1.0))
     X, y = learnable(100)
-    clf = CertifiedVoteClassifier(voters="mixed", train_share=0.5, random_state=5).fit(X, y)
+    clf = CertifiedVoteClassifier(voters="mixed", split=Single(0.5), random_state=5).fit(X, y)
     assert len(clf.voters_.forests) + len(clf.voters_.members) == len(_kinds.KINDS)
     clf.save(tmp_path / "vote")
     fresh = rng(3).normal(size=(200, 4))

@@ -97,8 +97,9 @@ class Provenance:
 def recorded_parameters(parameters: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     """Parameters of the estimator as a certificate records them: names and JSON, in the order given.
 
-    Left out are ``random_state``, for which a certificate has the ``entropy``, and ``verbose``. Voters that are not
-    known by a name are described by what Python shows of them.
+    Left out are ``random_state``, for which a certificate has the ``entropy``, and ``verbose``. Methods and splits that
+    are objects are recorded by name with all their options. Voters that are not known by a name are described by what
+    Python shows of them.
 
     Examples
     --------
@@ -115,6 +116,8 @@ def recorded_parameters(parameters: Mapping[str, Any]) -> tuple[tuple[str, str],
 
 def _plain(value: Any) -> Any:
     """The value as JSON has it; of what JSON has not, a description."""
+    if hasattr(value, "as_recorded"):  # methods and splits
+        return {name: _plain(each) for name, each in value.as_recorded().items()}
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, list | tuple):

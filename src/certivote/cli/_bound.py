@@ -6,11 +6,10 @@ from typing import Annotated, Any
 
 import typer
 
-from certivote.cli._shared import AsJson, Delta, fail
+from certivote.cli._outputs import AsJson
+from certivote.cli._shared import Delta, fail
 from certivote.present import bound_text, text_table
 from certivote.theory.calculator import LARGEST, Formula, formulas, rows_needed
-
-__all__ = ["bound"]
 
 
 def bound(

@@ -8,53 +8,21 @@ from typing import Annotated, Any
 import typer
 
 from certivote.certificate import Certificate
-from certivote.cli._engine import Engine, Scheduler, check_engine, in_pieces
-from certivote.cli._given import common_columns, read_beside_others, units_again, verify_command
-from certivote.cli._inputs import (
-    DecimalMark,
-    Encoding,
-    GroupOfRows,
-    NoGroups,
-    NoTime,
-    Predicted,
-    Score,
-    Separator,
-    TimeOfRows,
-    Training,
-    Trust,
-    Truth,
-    check_group_or_time,
-    load_model,
-    on_table,
-    rows_for,
-    table_file,
-    training_file,
-)
-from certivote.cli._outputs import check_files, is_standard_output, show_certificate, write_certificate, writing
-from certivote.cli._promises import (
-    Abstain,
-    AbstainCurve,
-    By,
-    CostsFile,
-    Positive,
-    PrecisionOfAnswers,
-    SensitivityAtLeast,
-    Sets,
-    Together,
-    asked_promises,
-    check_classes,
-    columns_by,
-    costs_file,
-)
-from certivote.cli._shared import AsJson, Delta, Quiet, Seed, fail, reason, say
+from certivote.cli._engine import Engine, Pieces
+from certivote.cli._given import UnitsAgain, common_columns, read_beside_others, write_and_show
+from certivote.cli._groups import grouped
+from certivote.cli._inputs import Predicted, Score, TableFormat, Training, Trust, Truth, load_model, on_table, rows_for
+from certivote.cli._outputs import Out, Page, Printing, check_files
+from certivote.cli._promises import PromiseOptions, check_classes, columns_of
+from certivote.cli._shared import Delta, Seed, fail, reason, say
 from certivote.cli._unread import UnreadValues
 from certivote.io import Table, TableFile, read_alike, read_predictions
 from certivote.promises import Promise
 
-__all__ = ["certify", "of_answers", "of_model"]
 
-
+@grouped
 def certify(
+    *,
     data: Annotated[
         Path,
         typer.Argument(
@@ -68,34 +36,18 @@ def certify(
         Path | None,
         typer.Option(help="In place of --predicted: a classifier that `certivote fit --model` wrote, to answer them."),
     ] = None,
-    group: GroupOfRows = None,
-    time: TimeOfRows = None,
-    no_groups: NoGroups = False,
-    no_time: NoTime = False,
+    units: UnitsAgain,
     score: Score = None,
     training: Training = None,
     delta: Delta = 0.05,
-    out: Annotated[Path | None, typer.Option(help="Where to write the certificate as JSON; - prints it.")] = None,
-    report: Annotated[Path | None, typer.Option(help="Where to write the certificate as a web page.")] = None,
-    title: Annotated[str | None, typer.Option(help="Heading of the web page.  [default: A certified model]")] = None,
-    abstain: Abstain = None,
-    abstain_curve: AbstainCurve = None,
-    precision: PrecisionOfAnswers = False,
-    sensitivity: SensitivityAtLeast = None,
-    positive: Positive = None,
-    by: By = None,
-    costs: CostsFile = None,
-    sets: Sets = None,
-    together: Together = False,
-    engine: Engine = "memory",
-    scheduler: Scheduler = None,
+    out: Out = None,
+    page: Page,
+    promises: PromiseOptions,
+    engine: Engine,
     seed: Seed = None,
-    sep: Separator = None,
-    decimal: DecimalMark = None,
-    encoding: Encoding = None,
+    form: TableFormat,
     trust: Trust = None,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
+    printing: Printing,
 ) -> None:
     """Certify a model that you have already, by its answers to rows that it has never seen.
 
@@ -115,127 +67,100 @@ def certify(
     if bool(predicted) == (model is not None):
         given = "both are given" if predicted else "neither is given"
         fail(f"--predicted, --model: {given}; name the columns that hold answers, or a model to answer the rows.")
-    check_group_or_time(group, time)
-    if is_standard_output(report):
-        fail("--report: give the name of a file; `certivote report` prints a page.")
-    if title is not None and report is None:
-        fail("--title: give --report with it, the page that has this heading.")
-    file = table_file(data, sep, decimal, encoding)
-    other = None if training is None else training_file(training, sep, decimal, encoding)
+    answers = list(predicted or ())
+    file, other = form.file(data), form.other(training)
     if str(data) == str(training) == "-":
         fail("--training: standard input is the table already.")
-    pieces = check_engine(
-        engine,
-        scheduler,
-        {
-            "--model": model,
-            "--predicted (several)": len(predicted or ()) > 1,
-            "--group": group,
-            "--time": time,
-            "--score": score,
-            "--training": training,
-            "--abstain": abstain is not None,
-            "--abstain-curve": abstain_curve is not None,
-            "--sensitivity": sensitivity is not None,
-            "--positive": positive,
-            "--by": by,
-            "--costs": costs,
-            "--sets": sets is not None,
-            "--seed": seed is not None,
-        },
-    )
-    outputs = {"--out": out, "--report": report}
+    others = {"--model": model, "--predicted (several)": len(answers) > 1, "--score": score, "--training": training}
+    pieces = engine.in_pieces({**others, **units.given(), **promises.of_all_rows(), "--seed": seed is not None})
+    outputs = {"--out": out, "--report": page.report}
     if not pieces:
-        check_files({"DATA": data, "--model": model, "--training": training, "--costs": costs}, outputs)
-    groups = columns_by(by, file, _not_by(truth, predicted or ()))
-    promises = asked_promises(
-        abstain=abstain,
-        abstain_curve=abstain_curve,
-        precision=precision,
-        sensitivity=sensitivity,
-        positive=positive,
-        by=groups,
-        costs=costs_file(costs, data, sep, decimal, encoding),
-        sets=sets,
-    )
-    _check_score(promises, score, predicted or (), other)
-    needed = [name for names in groups for name in ([names] if isinstance(names, str) else names)]
-    settings: dict[str, Any] = {
-        "delta": delta,
-        "promises": list(promises.values()),
-        "together": together,
-        "random_state": seed,
-    }
+        check_files({"DATA": data, "--model": model, "--training": training, "--costs": promises.costs}, outputs)
+    asked = promises.asked(file, form, _not_by(truth, answers))
+    _check_score(asked, score, answers, other)
+    settings: dict[str, Any] = {"delta": delta, "promises": [*asked.values()], "together": promises.together}
     try:
-        if pieces and predicted:
-            written = sep, decimal, encoding
-            certificate, source = _in_pieces(data, truth, predicted[0], written, outputs, scheduler, quiet, settings)
-        elif model is None:
-            group, time = units_again(None, file, group, time, no_groups, no_time)
-            named = list(predicted or ())
-            sides = {"group": group, "time": time, "score": score}
-            features = [] if other is None else common_columns(file, other, [truth, *named, *sides.values()])
-            if features:
-                _check_read(needed, features, f"is not in {other}, and with --training groups are of columns of both")
-            if features and not quiet:
-                say(f"Rows are compared with those of {other} by {', '.join(features)}.", err=True)
-            certificate, digest = on_table(
-                file,
-                quiet,
-                lambda: (
-                    read_predictions(file, truth, named, features, **sides)
-                    if features
-                    else read_beside_others(file, truth, named, needed, **sides)
-                ),
-                lambda read: of_answers(read, other, promises, settings),
-            )
+        if pieces:
+            with engine.pieces(data, form, outputs, printing.quiet) as work:
+                certificate, source = _of_pieces(work, truth, answers[0], settings)
         else:
-            classifier = load_model(model, trust)
-            group, time = units_again(classifier.certificate_, file, group, time, no_groups, no_time)
-            known = getattr(classifier, "feature_names_in_", [])
-            check_classes(promises, classifier.classes_)
-            _check_read(needed, list(known), f"is no column that {model.name} reads")
-            certificate, digest = on_table(
-                file,
-                quiet,
-                lambda: rows_for(classifier, file, truth, group, time),
-                lambda read: of_model(model.name, classifier, read, file, other, quiet, settings),
-            )
-        if not pieces:
+            settings["random_state"] = seed
+            if model is None:
+                named = {**units.columns(None, file), "score": score}
+                certificate, digest = _of_answers(file, other, truth, answers, named, asked, settings, printing.quiet)
+            else:
+                certificate, digest = _of_model(
+                    load_model(model, trust), model.name, file, other, truth, units, asked, settings, printing.quiet
+                )
             source = file.name, digest
     except (OSError, ValueError, ImportError) as error:
         fail(reason(error))
-    certificate = certificate.with_source(*source)
-    write_certificate(certificate, out)
-    if report is not None:
-        name = "certificate.json" if out is None or is_standard_output(out) else out.name
-        try:
-            with writing("--report", report):
-                certificate.report(report, title=title, command=verify_command(certificate, name, score))
-        except ImportError as error:
-            fail(f"--report: {error}")
-    show_certificate(certificate, as_json, quiet, {"Certificate": out, "Report": report})
+    write_and_show(certificate.with_source(*source), out, page, printing, score)
 
 
-def _in_pieces(
-    data: Path,
-    truth: str,
-    predicted: str,
-    written: tuple[str | None, str | None, str | None],
-    outputs: Mapping[str, Path | None],
-    scheduler: str | None,
-    quiet: bool,
-    settings: dict[str, Any],
+def _of_pieces(
+    work: Pieces, truth: str, predicted: str, settings: dict[str, Any]
 ) -> tuple[Certificate, tuple[str, str]]:
     """The certificate of answers that are counted piece by piece, and what it records of the files."""
-    with in_pieces(data, written, outputs, scheduler, quiet) as work:
-        from certivote.dask import count_pieces
-        from certivote.pipeline import certify_counts
+    from certivote.dask import count_pieces
+    from certivote.pipeline import certify_counts
 
-        table, source = work.table(truth, predicted=[predicted]), work.source()
-        counts = count_pieces(work.client, table, truth, predicted)
-        own = {name: value for name, value in settings.items() if name != "random_state"}
-        return certify_counts(counts, n_rows=sum(table.rows), **own), source
+    table, source = work.table(truth, predicted=[predicted]), work.source()
+    counts = count_pieces(work.client, table, truth, predicted)
+    return certify_counts(counts, n_rows=sum(table.rows), **settings), source
+
+
+def _of_answers(
+    file: TableFile,
+    training: TableFile | None,
+    truth: str,
+    predicted: Sequence[str],
+    named: dict[str, str | None],
+    promises: Mapping[str, Promise],
+    settings: dict[str, Any],
+    quiet: bool,
+) -> tuple[Certificate, str]:
+    """The certificate of answers in a table, and its digest; ``named`` are columns of groups, times and scores."""
+    needed = columns_of(promises)
+    features = [] if training is None else common_columns(file, training, [truth, *predicted, *named.values()])
+    if features:
+        _check_read(needed, features, f"is not in {training}, and with --training groups are of columns of both")
+    if features and not quiet:
+        say(f"Rows are compared with those of {training} by {', '.join(features)}.", err=True)
+    return on_table(
+        file,
+        quiet,
+        lambda: (
+            read_predictions(file, truth, predicted, features, **named)
+            if features
+            else read_beside_others(file, truth, predicted, needed, **named)
+        ),
+        lambda read: of_answers(read, training, promises, settings),
+    )
+
+
+def _of_model(
+    classifier: Any,
+    name: str,
+    file: TableFile,
+    training: TableFile | None,
+    truth: str,
+    units: UnitsAgain,
+    promises: Mapping[str, Promise],
+    settings: dict[str, Any],
+    quiet: bool,
+) -> tuple[Certificate, str]:
+    """The certificate of a model by its answers to a table, and the digest of the table."""
+    columns = units.columns(classifier.certificate_, file)
+    check_classes(promises, classifier.classes_)
+    known = list(getattr(classifier, "feature_names_in_", []))
+    _check_read(columns_of(promises), known, f"is no column that {name} reads")
+    return on_table(
+        file,
+        quiet,
+        lambda: rows_for(classifier, file, truth, **columns),
+        lambda read: of_model(name, classifier, read, file, training, quiet, settings),
+    )
 
 
 def _not_by(truth: str, predicted: Sequence[str]) -> dict[str, str]:

@@ -12,11 +12,10 @@ from typing import Annotated, Any
 import typer
 
 from certivote.cli._download_bar import download_bar
-from certivote.cli._shared import AsJson, DataFolder, Quiet, check_dataset, complain, fail, quieten_pooch, say
+from certivote.cli._outputs import AsJson, Quiet
+from certivote.cli._shared import DataFolder, check_dataset, complain, fail, quieten_pooch, say
 from certivote.paper import DATASETS, DatasetUnavailable, Entry, fetch, locate
 from certivote.present import text_table
-
-__all__ = ["datasets"]
 
 WIDTH = 100
 

@@ -10,8 +10,6 @@ from certivote.certificate import Certificate
 from certivote.cli._shared import fail
 from certivote.promises import Abstention, PredictionSets, Sensitivity, answered, flagged, margins, prediction_sets
 
-__all__ = ["Column", "decisions"]
-
 Column = Callable[[Any], Any]
 """Vote masses, a row for each case, to the values of a column."""
 

@@ -10,8 +10,6 @@ from certivote.paper import ProgressBar
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-__all__ = ["download_bar"]
-
 
 @contextmanager
 def download_bar(description: str) -> Iterator[ProgressBar | None]:

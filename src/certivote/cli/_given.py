@@ -7,11 +7,15 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+import typer
 
 from certivote.certificate import Certificate, UsedRows, part_digest, row_keys
+from certivote.cli._groups import Options
+from certivote.cli._inputs import GROUP, TIME, check_group_or_time, column
+from certivote.cli._outputs import Page, Printing, is_standard_output, show_certificate, write_certificate
 from certivote.cli._shared import fail
 from certivote.io import Table, TableError, TableFile, column_names, read_predictions, same_labels
 from certivote.promises import Abstention, Subgroups
@@ -46,64 +50,111 @@ def given_models(certificate: Certificate) -> GivenModels | None:
     return None
 
 
-@dataclass(frozen=True)
-class RecordedColumns:
-    """Columns of a table by what they are for."""
-
-    truth: str
-    group: str | None
-    time: str | None
+_RECORDED = "  [default: the one that the certificate names, if the table has it]"
+_AGAIN = "  [default: the one that the certificate of the model names]"
+Columns = tuple[str, str | None, str | None]
+"""Those of the true classes, of groups and of times."""
 
 
-def recorded_columns(
-    certificate: Certificate, file: TableFile, truth: str | None, group: str | None, time: str | None
-) -> RecordedColumns:
-    """The columns that were asked for, or else those that the certificate names, where the table has them."""
-    names = column_names(file)
-    truth = truth or certificate.provenance.target
-    if not truth:
-        fail("--target: the certificate does not name the column of the true classes; give it.")
-    if group is None and time is None:
+RecordedScore = Annotated[
+    str | None,
+    column("For certificates of answers with promises about how sure they are: the column that says so."),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class KnownColumns(Options):
+    """Columns of the rows that a certificate is about, or of others like them: mostly named by the certificate."""
+
+    target: Annotated[str | None, column(f"Column that holds the true classes.{_RECORDED}", "--target", "--truth")] = (
+        None
+    )
+    predicted: Annotated[
+        list[str] | None,
+        column(
+            "For certificates of given models: column that holds the answers of one; repeat for several, in their "
+            "order.  [default: columns of the models' names]"
+        ),
+    ] = None
+    group: Annotated[str | None, column(f"{GROUP}{_RECORDED}")] = None
+    time: Annotated[str | None, column(f"{TIME}{_RECORDED}")] = None
+
+    def check(self, data: Path | None) -> None:
+        """End if columns are named of a table that is not given, or two that exclude one another."""
+        check_group_or_time(self.group, self.time)
+        for option in self.about_rows() if data is None else ():
+            fail(f"{option}: give --data with it, the table that has this column.")
+
+    def about_rows(self) -> dict[str, Any]:
+        """What was given that says something about the rows of a table."""
+        return self.given()
+
+    def columns(self, certificate: Certificate, file: TableFile) -> Columns:
+        """The columns that were asked for, or else those that the certificate names, where the table has them."""
+        names = column_names(file)
+        truth = self.target or certificate.provenance.target
+        if not truth:
+            fail("--target: the certificate does not name the column of the true classes; give it.")
+        if self.group is not None or self.time is not None:
+            return truth, self.group, self.time
         group, time = (name if name and name in names else None for name in (certificate.groups, certificate.order))
-    return RecordedColumns(truth, group, time)
+        return truth, group, time
 
 
-def units_again(
-    earlier: Certificate | None, file: TableFile, group: str | None, time: str | None, no_groups: bool, no_time: bool
-) -> tuple[str | None, str | None]:
-    """The columns of groups and of times with which a vote is certified again: as before, unless it is said otherwise.
+@dataclass(frozen=True, kw_only=True)
+class UnitsAgain(Options):
+    """Groups or times of rows by which a model is certified again: as before, unless it is said otherwise."""
 
-    ``earlier`` is None where answers are all that is known.
-    """
-    for name, column, left_out in (("group", group, no_groups), ("time", time, no_time)):
-        option = "--no-groups" if name == "group" else "--no-time"
-        if left_out and (column is not None or earlier is None):
-            fail(f"{option}: {f'--{name} is given' if column is not None else 'there is no certificate before'}.")
-    if earlier is None:
-        return group, time
-    names = column_names(file)
-    if earlier.groups and group is None and not no_groups:
-        if time is not None or earlier.groups not in names:
-            fail(
-                f"--group: the model was certified with groups, by {earlier.groups!r:.80}; name the column of {file} "
-                "that says what each row belongs to, or give --no-groups to certify rows as if they were independent."
-            )
-        group = earlier.groups
-    if earlier.order and group is None and time is None and not no_time:
-        if earlier.order not in names:
-            fail(
-                f"--time: the model was certified for a time, by {earlier.order!r:.80}; name the column of {file} that "
-                "says when each row was taken, or give --no-time for a certificate that says nothing of time."
-            )
-        time = earlier.order
-    return group, time
+    group: Annotated[str | None, column(f"{GROUP} The certificate is about a random row of a new one.{_AGAIN}")] = None
+    time: Annotated[
+        str | None, column(f"{TIME} The certificate then shows whether errors grew in that time.{_AGAIN}")
+    ] = None
+    no_groups: Annotated[
+        bool,
+        typer.Option(
+            "--no-groups", help="Certify rows as if they were independent, though the model was certified with groups."
+        ),
+    ] = False
+    no_time: Annotated[
+        bool, typer.Option("--no-time", help="Say nothing of time, though the model was certified for a time.")
+    ] = False
+
+    def __post_init__(self) -> None:
+        check_group_or_time(self.group, self.time)
+
+    def columns(self, earlier: Certificate | None, file: TableFile) -> dict[str, str | None]:
+        """As the readers of tables take them; ``earlier`` is None where answers are all that is known."""
+        group, time = self.group, self.time
+        for name, named, left_out in (("group", group, self.no_groups), ("time", time, self.no_time)):
+            option = "--no-groups" if name == "group" else "--no-time"
+            if left_out and (named is not None or earlier is None):
+                fail(f"{option}: {f'--{name} is given' if named is not None else 'there is no certificate before'}.")
+        if earlier is None:
+            return {"group": group, "time": time}
+        names = column_names(file)
+        if earlier.groups and group is None and not self.no_groups:
+            if time is not None or earlier.groups not in names:
+                fail(
+                    f"--group: the model was certified with groups, by {earlier.groups!r:.80}; name the column of "
+                    f"{file} that says what each row belongs to, or give --no-groups to certify rows as if they were "
+                    "independent."
+                )
+            group = earlier.groups
+        if earlier.order and group is None and time is None and not self.no_time:
+            if earlier.order not in names:
+                fail(
+                    f"--time: the model was certified for a time, by {earlier.order!r:.80}; name the column of {file} "
+                    "that says when each row was taken, or give --no-time for a certificate that says nothing of time."
+                )
+            time = earlier.order
+        return {"group": group, "time": time}
 
 
 def rows_of_answers(
     certificate: Certificate,
     given: GivenModels,
     file: TableFile,
-    columns: RecordedColumns,
+    columns: Columns,
     predicted: list[str] | None,
     score: str | None = None,
 ) -> tuple[Table, Any]:
@@ -127,8 +178,8 @@ def rows_of_answers(
     known = recorded.source and not given.only_answers and set(recorded.columns) <= set(names)
     features = recorded.columns if known else ()
     beside = [] if features else [name for name in columns_of_groups(certificate) if name in names]
-    units: dict[str, Any] = {"group": columns.group, "time": columns.time, "score": score}
-    read = read_predictions(file, columns.truth, chosen, features or beside, **units)
+    truth, group, time = columns
+    read = read_predictions(file, truth, chosen, features or beside, group=group, time=time, score=score)
     answers = {name: read.predicted[column] for name, column in zip(given.names, chosen, strict=True)}
     return replace(read, X=read.X if features else None, predicted=answers), read.X if beside else None
 
@@ -202,6 +253,16 @@ def verify_command(certificate: Certificate, name: str, score: str | None = None
         words += [word for model in given.names for word in ("--predicted", model)]
     if given.only_answers and any(promise.name == Abstention.name for promise in certificate.promises):
         score = score or "SCORE"
-    for option, column in (("--group", certificate.groups), ("--time", certificate.order), ("--score", score)):
-        words += [option, column] if column else []
+    units = {"--group": certificate.groups, "--time": certificate.order, "--score": score}
+    words += [word for option, named in units.items() if named for word in (option, named)]
     return shlex.join(words)
+
+
+def write_and_show(
+    certificate: Certificate, out: Path | None, page: Page, printing: Printing, score: str | None = None
+) -> None:
+    """Write a certificate, its page, and say so."""
+    write_certificate(certificate, out)
+    name = "certificate.json" if out is None or is_standard_output(out) else out.name
+    page.write(certificate, verify_command(certificate, name, score))
+    show_certificate(certificate, printing, {"Certificate": out, "Report": page.report})

@@ -3,15 +3,16 @@
 import io
 import warnings
 import zipfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from certivote.certificate import Certificate
+from certivote.cli._groups import Options
 from certivote.cli._shared import complain, fail, reason
 from certivote.io import (
     Table,
@@ -23,45 +24,6 @@ from certivote.io import (
     read_table,
     same_labels,
 )
-
-__all__ = [
-    "Data",
-    "DecimalMark",
-    "Drop",
-    "Encoding",
-    "Group",
-    "GroupOfRows",
-    "NoGroups",
-    "NoTime",
-    "Predicted",
-    "RecordedGroup",
-    "RecordedPredicted",
-    "RecordedScore",
-    "RecordedTarget",
-    "RecordedTime",
-    "Score",
-    "Separator",
-    "Target",
-    "Time",
-    "TimeOfRows",
-    "Training",
-    "Trust",
-    "Truth",
-    "all_processors",
-    "as_classes",
-    "check_group_or_time",
-    "check_has_data",
-    "columns_beside",
-    "complete_column",
-    "load_model",
-    "on_table",
-    "read_certificate",
-    "rows_for",
-    "table_file",
-    "training_file",
-    "warnings_as_lines",
-]
-
 
 _LONGEST = 1 << 28
 """Bytes of the longest certificate that is read."""
@@ -87,6 +49,10 @@ Data = Annotated[
         "numbers, categories, ISO dates and missing values (an empty cell, NA, NaN, null, none or ?).",
     ),
 ]
+Model = Annotated[
+    Path,
+    typer.Argument(help="The classifier that `certivote fit --model` wrote; or a certificate, with --predicted."),
+]
 Target = Annotated[str, typer.Option(help="Column that holds the classes.", autocompletion=complete_column)]
 Drop = Annotated[
     list[str] | None,
@@ -97,63 +63,44 @@ Drop = Annotated[
         autocompletion=complete_column,
     ),
 ]
-_GROUP = "Column that says what each row belongs to, such as a patient. No feature."
-_TIME = "Column that says when each row was taken, by numbers or dates. No feature."
-_RECORDED = "  [default: the one that the certificate names, if the table has it]"
-_AGAIN = "  [default: the one that the certificate of the model names]"
+GROUP = "Column that says what each row belongs to, such as a patient. No feature."
+TIME = "Column that says when each row was taken, by numbers or dates. No feature."
 
 
-def _column(text: str, *names: str) -> Any:
+def column(text: str, *names: str) -> Any:
     """An option that names a column."""
     return typer.Option(*names, metavar="COLUMN", help=text, show_default=False, autocompletion=complete_column)
 
 
-Group = Annotated[
-    str | None,
-    _column(f"{_GROUP} Rows of one are kept together, and the certificate is about a random row of a new one."),
-]
-GroupOfRows = Annotated[str | None, _column(f"{_GROUP} The certificate is about a random row of a new one.{_AGAIN}")]
-Time = Annotated[
-    str | None,
-    _column(f"{_TIME} The earliest rows train, the latest certify, and the certificate is about their time."),
-]
-TimeOfRows = Annotated[
-    str | None, _column(f"{_TIME} The certificate then shows whether errors grew in that time.{_AGAIN}")
-]
-RecordedGroup = Annotated[str | None, _column(f"{_GROUP}{_RECORDED}")]
-RecordedTime = Annotated[str | None, _column(f"{_TIME}{_RECORDED}")]
-NoGroups = Annotated[
-    bool,
-    typer.Option(
-        "--no-groups", help="Certify rows as if they were independent, though the model was certified with groups."
-    ),
-]
-NoTime = Annotated[
-    bool,
-    typer.Option("--no-time", help="Say nothing of time, though the model was certified for a time."),
-]
-Truth = Annotated[str, _column("Column that holds the true classes.", "--truth", "--target")]
-RecordedTarget = Annotated[
-    str | None, _column(f"Column that holds the true classes.{_RECORDED}", "--target", "--truth")
-]
-Predicted = Annotated[list[str] | None, _column("Column that holds the answers of a model; repeat for several models.")]
-RecordedPredicted = Annotated[
-    list[str] | None,
-    _column(
-        "For certificates of given models: column that holds the answers of one; repeat for several, in their order. "
-        " [default: columns of the models' names]"
-    ),
-]
+@dataclass(frozen=True, kw_only=True)
+class Units(Options):
+    """Which rows belong together, or when they were taken."""
+
+    group: Annotated[
+        str | None,
+        column(f"{GROUP} Rows of one are kept together, and the certificate is about a random row of a new one."),
+    ] = None
+    time: Annotated[
+        str | None,
+        column(f"{TIME} The earliest rows train, the latest certify, and the certificate is about their time."),
+    ] = None
+
+    def __post_init__(self) -> None:
+        check_group_or_time(self.group, self.time)
+
+    def columns(self) -> dict[str, str | None]:
+        """As the readers of tables take them."""
+        return {"group": self.group, "time": self.time}
+
+
+Truth = Annotated[str, column("Column that holds the true classes.", "--truth", "--target")]
+Predicted = Annotated[list[str] | None, column("Column that holds the answers of a model; repeat for several models.")]
 Score = Annotated[
     str | None,
-    _column(
+    column(
         "Column that says how sure the model is of each answer, larger for surer (not the probability of one class): "
         "for --abstain and --abstain-curve."
     ),
-]
-RecordedScore = Annotated[
-    str | None,
-    _column("For certificates of answers with promises about how sure they are: the column that says so."),
 ]
 Training = Annotated[
     Path | None,
@@ -161,30 +108,52 @@ Training = Annotated[
         help="For given models: the table that they were trained on, to count how many of the rows are among its own."
     ),
 ]
-Separator = Annotated[
-    str | None,
-    typer.Option(
-        metavar="CHARACTER",
-        help="What separates the columns of a CSV file, such as ';' or tab.  [default: found in the first lines]",
-        show_default=False,
-    ),
-]
-DecimalMark = Annotated[
-    str | None,
-    typer.Option(
-        metavar=".|,",
-        help="Decimal mark of the numbers.  [default: . and columns of numbers with commas are refused]",
-        show_default=False,
-    ),
-]
-Encoding = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        help="Encoding of a CSV file, such as latin-1, cp1252 or utf-16.  [default: utf-8, or what its mark says]",
-        show_default=False,
-    ),
-]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableFormat(Options):
+    """How tables are written."""
+
+    sep: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CHARACTER",
+            help="What separates the columns of a CSV file, such as ';' or tab.  [default: found in the first lines]",
+            show_default=False,
+        ),
+    ] = None
+    decimal: Annotated[
+        str | None,
+        typer.Option(
+            metavar=".|,",
+            help="Decimal mark of the numbers.  [default: . and columns of numbers with commas are refused]",
+            show_default=False,
+        ),
+    ] = None
+    encoding: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Encoding of a CSV file, such as latin-1, cp1252 or utf-16.  [default: utf-8, or what its mark says]",
+            show_default=False,
+        ),
+    ] = None
+
+    def file(self, path: Path) -> TableFile:
+        """The table that a line names; a wrong option is wrong usage."""
+        try:
+            return TableFile(path, self.sep, self.decimal, self.encoding)
+        except ValueError as error:
+            name, _, rest = str(error).partition(" ")
+            raise typer.BadParameter(rest, param_hint=f"'--{name}'") from None
+
+    def other(self, path: Path | None) -> TableFile | None:
+        """Another table, in the same format or in parquet."""
+        if path is None:
+            return None
+        return TableFormat(decimal=self.decimal).file(path) if is_parquet(path) else self.file(path)
+
+
 Trust = Annotated[
     list[str] | None,
     typer.Option(
@@ -196,20 +165,6 @@ Trust = Annotated[
 ]
 
 
-def table_file(path: Path, sep: str | None, decimal: str | None, encoding: str | None) -> TableFile:
-    """The table that a line names, and how it is written; a wrong option is wrong usage."""
-    try:
-        return TableFile(path, sep, decimal, encoding)
-    except ValueError as error:
-        name, _, rest = str(error).partition(" ")
-        raise typer.BadParameter(rest, param_hint=f"'--{name}'") from None
-
-
-def training_file(path: Path, sep: str | None, decimal: str | None, encoding: str | None) -> TableFile:
-    """Another table, in the same format or in parquet."""
-    return table_file(path, None, decimal, None) if is_parquet(path) else table_file(path, sep, decimal, encoding)
-
-
 def check_group_or_time(group: str | None, time: str | None) -> None:
     """End if both are given."""
     if group is not None and time is not None:
@@ -217,13 +172,6 @@ def check_group_or_time(group: str | None, time: str | None) -> None:
             "--group, --time: give one of them: groups are divided among the parts at random, rows with a time by "
             "their time. Give --group if new groups will come, --time if later times will."
         )
-
-
-def check_has_data(data: Path | None, columns: Mapping[str, Any]) -> None:
-    """End if columns are named, by these options, of a table that is not given."""
-    option = next((option for option, column in columns.items() if column), None)
-    if data is None and option is not None:
-        fail(f"{option}: give --data with it, the table that has this column.")
 
 
 def on_table(file: TableFile, quiet: bool, read: Callable[[], Table], work: Callable[[Table], Any]) -> tuple[Any, str]:

@@ -9,25 +9,22 @@ import typer
 
 from certivote.certificate import Certificate, counted, used_rows
 from certivote.cli._given import columns_of_groups
-from certivote.cli._inputs import (
-    DecimalMark,
-    Encoding,
-    Separator,
-    Trust,
-    all_processors,
-    complete_column,
-    read_certificate,
-    table_file,
-    warnings_as_lines,
+from certivote.cli._groups import grouped
+from certivote.cli._inputs import Model, TableFormat, Trust, all_processors, column, read_certificate, warnings_as_lines
+from certivote.cli._outputs import (
+    Printing,
+    check_files,
+    check_title,
+    is_standard_output,
+    print_result,
+    write_page,
+    writing,
 )
-from certivote.cli._outputs import check_files, is_standard_output, print_result, writing
-from certivote.cli._shared import AsJson, Quiet, complain, fail, reason, say, share
+from certivote.cli._shared import complain, fail, reason, say, share
 from certivote.cli._states import as_json_text
 from certivote.cli._unread import UnreadValues
 from certivote.io import OutcomeTable, TableFile, column_names, read_outcomes, same_labels, write_atomically
 from certivote.votes import plurality
-
-__all__ = ["ALARM", "monitor"]
 
 ALARM = 3
 """The exit code of an alarm."""
@@ -35,15 +32,10 @@ _FEW = 3
 """Classes that are named."""
 
 
-def _column(text: str, *names: str) -> Any:
-    return typer.Option(*names, metavar="COLUMN", help=text, show_default=False, autocompletion=complete_column)
-
-
+@grouped
 def monitor(
-    model: Annotated[
-        Path,
-        typer.Argument(help="The classifier that `certivote fit --model` wrote; or a certificate, with --predicted."),
-    ],
+    *,
+    model: Model,
     data: Annotated[
         Path,
         typer.Argument(
@@ -57,7 +49,7 @@ def monitor(
     ],
     truth: Annotated[
         str | None,
-        _column(
+        column(
             "Column of the true classes; rows where it is empty wait until it is not. Without it, rows are compared "
             "without labels.",
             "--truth",
@@ -65,17 +57,17 @@ def monitor(
         ),
     ] = None,
     predicted: Annotated[
-        str | None, _column("Column of the answers as they were given. By default the model answers the rows again.")
+        str | None, column("Column of the answers as they were given. By default the model answers the rows again.")
     ] = None,
     identity: Annotated[
         str | None,
-        _column(
+        column(
             "Column that identifies each row. By default rows are told apart by all that is written in them.", "--id"
         ),
     ] = None,
     group: Annotated[
         str | None,
-        _column("For certificates about entities: column that says what each row belongs to.  [default: as recorded]"),
+        column("For certificates about entities: column that says what each row belongs to.  [default: as recorded]"),
     ] = None,
     alpha: Annotated[
         float | None,
@@ -103,12 +95,9 @@ def monitor(
     metrics: Annotated[
         Path | None, typer.Option(help="Where to write the numbers as text that Prometheus reads; - prints them.")
     ] = None,
-    sep: Separator = None,
-    decimal: DecimalMark = None,
-    encoding: Encoding = None,
+    form: TableFormat,
     trust: Trust = None,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
+    printing: Printing,
 ) -> None:
     """Watch whether a certificate still holds, by outcomes as they come; or whether new rows look different.
 
@@ -129,17 +118,16 @@ def monitor(
         fail("--predicted: give --truth with it; without true classes the model itself looks at the rows.")
     if truth is None and watch:
         fail("--watch: give --truth with it: promises are watched by outcomes.")
-    if title is not None and report is None:
-        fail("--title: give --report with it, the page that has this heading.")
+    check_title(title, report)
     for option, path in {"--report": report, "--state": state}.items():
         if is_standard_output(path):
             fail(f"{option}: give the name of a file.")
-    if as_json and is_standard_output(metrics):
+    if printing.as_json and is_standard_output(metrics):
         fail("--json, --metrics: both would be printed; give --metrics the name of a file.")
-    file = table_file(data, sep, decimal, encoding)
+    file = form.file(data)
     check_files({"MODEL": model, "DATA": data}, {"--state": state, "--report": report, "--metrics": metrics})
     try:
-        with warnings_as_lines(quiet), all_processors():
+        with warnings_as_lines(printing.quiet), all_processors():
             certificate, classifier = read_certificate(model, trust)
             if classifier is None and (truth is None or predicted is None):
                 fail(
@@ -153,17 +141,17 @@ def monitor(
             ids = _ids(read)
             unknown = int(np.count_nonzero(~read.known))
             seen, now = (
-                _rows(state, classifier, alpha, read, ids, file, quiet)
+                _rows(state, classifier, alpha, read, ids, file, printing.quiet)
                 if truth is None
-                else _outcomes(state, certificate, classifier, alpha, watch, read, ids, file, quiet)
+                else _outcomes(state, certificate, classifier, alpha, watch, read, ids, file, printing.quiet)
             )
     except (OSError, ValueError, ImportError) as error:
         fail(reason(error))
     command = shlex.join(["certivote", "recertify", model.name, "NEW_OUTCOMES.csv", "--truth", truth or "TRUTH"])
     _write(seen, report, title or model.stem, f"{command} --monitor {shlex.quote(state.name)} --out new.json", metrics)
-    if as_json:
+    if printing.as_json:
         print_result(as_json_text(seen, now, unknown))
-    elif not quiet:
+    elif not printing.quiet:
         _say(seen, now, unknown, identity is None)
         for what, path in {"State": state, "Report": report, "Metrics": metrics}.items():
             if path is not None and not is_standard_output(path):
@@ -333,11 +321,7 @@ def _write(seen: Any, report: Path | None, title: str, command: str, metrics: Pa
             with writing("--metrics", metrics):
                 write_atomically(metrics, text.encode())
     if report is not None:
-        try:
-            with writing("--report", report):
-                seen.report(report, title=title, command=command)
-        except ImportError as error:
-            fail(f"--report: {error}")
+        write_page(seen, report, title=title, command=command)
 
 
 def _say(seen: Any, now: Any, unknown: int, by_content: bool) -> None:

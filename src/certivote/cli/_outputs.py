@@ -7,28 +7,53 @@ import sys
 import unicodedata
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
 from certivote.certificate import Certificate
+from certivote.cli._groups import Options
 from certivote.cli._shared import fail, say
 from certivote.io import check_writable, write_atomically
 from certivote.present import plain_text
 
-__all__ = [
-    "check_files",
-    "check_folder",
-    "is_standard_output",
-    "print_result",
-    "show_certificate",
-    "write_certificate",
-    "writing",
+Out = Annotated[Path | None, typer.Option(help="Where to write the certificate as JSON; - prints it.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs to read.")]
+Quiet = Annotated[
+    bool,
+    typer.Option("--quiet", "-q", help="Print nothing but errors and what is asked for by --json or by - as a file."),
 ]
-
 _OUTPUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 _Identity = tuple[int, int]
 """Device and number: the same for all names of a file."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Printing(Options):
+    """What is printed."""
+
+    as_json: AsJson = False
+    quiet: Quiet = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page(Options):
+    """A certificate as a web page."""
+
+    report: Annotated[Path | None, typer.Option(help="Where to write the certificate as a web page.")] = None
+    title: Annotated[str | None, typer.Option(help="Heading of the web page.  [default: A certified model]")] = None
+
+    def __post_init__(self) -> None:
+        if is_standard_output(self.report):
+            fail("--report: give the name of a file; `certivote report` prints a page.")
+        check_title(self.title, self.report)
+
+    def write(self, certificate: Certificate, command: str) -> None:
+        """Write the page, if one is asked for; ``command`` verifies the certificate."""
+        if self.report is not None:
+            write_page(certificate, self.report, title=self.title, command=command)
 
 
 def is_standard_output(path: Path | None) -> bool:
@@ -104,6 +129,21 @@ def check_folder(option: str, folder: Path) -> None:
         fail(f"{option}: {place}: the folder may not be written to.")
 
 
+def check_title(title: str | None, report: Path | None) -> None:
+    """End if there is a heading and no page."""
+    if title is not None and report is None:
+        fail("--title: give --report with it, the page that has this heading.")
+
+
+def write_page(shown: Any, path: Path, **content: Any) -> None:
+    """Write the page of a certificate or of a monitor; end with a line if that cannot be done."""
+    try:
+        with writing("--report", path):
+            shown.report(path, **content)
+    except ImportError as error:
+        fail(f"--report: {error}")
+
+
 def print_result(text: str) -> None:
     """Print a result as it is, in UTF-8; on a terminal, without what could move its cursor."""
     if sys.stdout.isatty():
@@ -119,12 +159,12 @@ def write_certificate(certificate: Certificate, out: Path | None) -> None:
             write_atomically(out, _record(certificate).encode())
 
 
-def show_certificate(certificate: Certificate, as_json: bool, quiet: bool, written: Mapping[str, Path | None]) -> None:
+def show_certificate(certificate: Certificate, printing: Printing, written: Mapping[str, Path | None]) -> None:
     """Print it, in words or as JSON, and say what was written where."""
-    as_json = as_json or is_standard_output(written["Certificate"])
+    as_json = printing.as_json or is_standard_output(written["Certificate"])
     if as_json:
         print_result(_record(certificate))
-    if quiet:
+    if printing.quiet:
         return
     if not as_json:
         typer.echo(f"{certificate}\n")

@@ -8,9 +8,10 @@ import numpy as np
 import typer
 
 from certivote.cli._decisions import Column, decisions
-from certivote.cli._inputs import DecimalMark, Encoding, Separator, Trust, load_model, table_file, warnings_as_lines
-from certivote.cli._outputs import check_files, is_standard_output, print_result, writing
-from certivote.cli._shared import Quiet, complain, fail, reason, share
+from certivote.cli._groups import grouped
+from certivote.cli._inputs import TableFormat, Trust, load_model, warnings_as_lines
+from certivote.cli._outputs import Quiet, check_files, is_standard_output, print_result, writing
+from certivote.cli._shared import complain, fail, reason, share
 from certivote.cli._unread import UnreadValues, reads_columns
 from certivote.io import (
     TableError,
@@ -25,13 +26,13 @@ from certivote.io import (
 from certivote.voters.text_columns import as_number, coded
 from certivote.votes import plurality
 
-__all__ = ["predict"]
-
 _CHUNK = 50_000
 """Rows in memory at a time."""
 
 
+@grouped
 def predict(
+    *,
     model: Annotated[Path, typer.Argument(help="The classifier that `certivote fit --model` wrote.")],
     data: Annotated[
         Path,
@@ -54,9 +55,7 @@ def predict(
             show_default=False,
         ),
     ] = None,
-    sep: Separator = None,
-    decimal: DecimalMark = None,
-    encoding: Encoding = None,
+    form: TableFormat,
     trust: Trust = None,
     quiet: Quiet = False,
 ) -> None:
@@ -77,7 +76,7 @@ def predict(
     Rows are read in chunks, so the table may be larger than memory, unless it comes through a pipe. The output file
     appears only when it is complete.
     """
-    file = table_file(data, sep, decimal, encoding)
+    file = form.file(data)
     check_files({"MODEL": model, "DATA": data}, {"--out": out})
     if out is not None and (is_parquet(out) or out.suffix == ".gz"):
         fail(f"--out: the answers are written as plain CSV, so {out.name} would have a misleading name.")

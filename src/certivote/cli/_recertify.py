@@ -8,38 +8,25 @@ import typer
 
 from certivote.certificate import Certificate
 from certivote.cli._certify import of_answers, of_model
-from certivote.cli._given import columns_of_groups, read_beside_others, units_again, verify_command
-from certivote.cli._inputs import (
-    DecimalMark,
-    Encoding,
-    GroupOfRows,
-    NoGroups,
-    NoTime,
+from certivote.cli._given import (
     RecordedScore,
-    Separator,
-    TimeOfRows,
-    Trust,
-    Truth,
-    check_group_or_time,
-    complete_column,
-    on_table,
-    read_certificate,
-    rows_for,
-    table_file,
+    UnitsAgain,
+    columns_of_groups,
+    read_beside_others,
+    write_and_show,
 )
-from certivote.cli._outputs import check_files, is_standard_output, show_certificate, write_certificate, writing
-from certivote.cli._shared import AsJson, Quiet, Seed, fail, reason
+from certivote.cli._groups import grouped
+from certivote.cli._inputs import Model, TableFormat, Trust, Truth, column, on_table, read_certificate, rows_for
+from certivote.cli._outputs import Page, Printing, check_files
+from certivote.cli._shared import Seed, fail, reason
 from certivote.cli._states import read_monitor
 from certivote.promises import Promise, promises_of
 
-__all__ = ["recertify"]
 
-
+@grouped
 def recertify(
-    model: Annotated[
-        Path,
-        typer.Argument(help="The classifier that `certivote fit --model` wrote; or a certificate, with --predicted."),
-    ],
+    *,
+    model: Model,
     data: Annotated[
         Path,
         typer.Argument(
@@ -49,15 +36,7 @@ def recertify(
     ],
     truth: Truth,
     out: Annotated[Path, typer.Option(help="Where to write the new certificate as JSON; - prints it.")],
-    predicted: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="With a certificate: column that holds the answers of its model.",
-            show_default=False,
-            autocompletion=complete_column,
-        ),
-    ] = None,
+    predicted: Annotated[str | None, column("With a certificate: column that holds the answers of its model.")] = None,
     monitor: Annotated[
         list[Path] | None,
         typer.Option(
@@ -67,10 +46,7 @@ def recertify(
             show_default=False,
         ),
     ] = None,
-    group: GroupOfRows = None,
-    time: TimeOfRows = None,
-    no_groups: NoGroups = False,
-    no_time: NoTime = False,
+    units: UnitsAgain,
     score: RecordedScore = None,
     no_promises: Annotated[
         bool,
@@ -87,15 +63,11 @@ def recertify(
             show_default=False,
         ),
     ] = None,
-    report: Annotated[Path | None, typer.Option(help="Where to write the certificate as a web page.")] = None,
-    title: Annotated[str | None, typer.Option(help="Heading of the web page.  [default: A certified model]")] = None,
+    page: Page,
     seed: Seed = None,
-    sep: Separator = None,
-    decimal: DecimalMark = None,
-    encoding: Encoding = None,
+    form: TableFormat,
     trust: Trust = None,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
+    printing: Printing,
 ) -> None:
     """Certify a vote again, as it is, on labelled rows that came after its certificate.
 
@@ -106,15 +78,10 @@ def recertify(
     It holds if the rows were chosen without regard to how they came out: if an alarm, or the lack of one, decided when
     to certify again, use only rows that came after that moment.
     """
-    check_group_or_time(group, time)
-    if is_standard_output(report):
-        fail("--report: give the name of a file; `certivote report` prints a page.")
-    if title is not None and report is None:
-        fail("--title: give --report with it, the page that has this heading.")
-    file = table_file(data, sep, decimal, encoding)
+    file = form.file(data)
     watched = list(monitor or ())
     kept = {f"--monitor {path}": path for path in watched}
-    check_files({"MODEL": model, "DATA": data, **kept}, {"--out": out, "--report": report})
+    check_files({"MODEL": model, "DATA": data, **kept}, {"--out": out, "--report": page.report})
     try:
         earlier, classifier = read_certificate(model, trust)
         if (classifier is None) != (predicted is not None):
@@ -123,7 +90,7 @@ def recertify(
                 if classifier is None
                 else "--predicted: the model itself answers the rows; leave it out."
             )
-        group, time = units_again(earlier, file, group, time, no_groups, no_time)
+        columns = units.columns(earlier, file)
         promises = [] if no_promises else promises_of(earlier)
         _check_score(promises, score, classifier is None)
         seen = [read_monitor(path, earlier, classifier) for path in watched]
@@ -137,31 +104,22 @@ def recertify(
             if classifier is None:
                 made = of_answers(read, None, {}, settings)
             else:
-                made = of_model(model.name, classifier, read, file, None, quiet, settings)
+                made = of_model(model.name, classifier, read, file, None, printing.quiet, settings)
             return follow(made, earlier, seen)
 
         certificate, digest = on_table(
             file,
-            quiet,
+            printing.quiet,
             lambda: (
-                read_beside_others(file, truth, [str(predicted)], needed, group=group, time=time, score=score)
+                read_beside_others(file, truth, [str(predicted)], needed, **columns, score=score)
                 if classifier is None
-                else rows_for(classifier, file, truth, group, time)
+                else rows_for(classifier, file, truth, **columns)
             ),
             work,
         )
     except (OSError, ValueError, ImportError) as error:
         fail(reason(error))
-    certificate = certificate.with_source(file.name, digest)
-    write_certificate(certificate, out)
-    if report is not None:
-        name = "certificate.json" if is_standard_output(out) else out.name
-        try:
-            with writing("--report", report):
-                certificate.report(report, title=title, command=verify_command(certificate, name, score))
-        except ImportError as error:
-            fail(f"--report: {error}")
-    show_certificate(certificate, as_json, quiet, {"Certificate": out, "Report": report})
+    write_and_show(certificate.with_source(file.name, digest), out, page, printing, score)
 
 
 def _check_score(promises: Sequence[Promise], score: str | None, only_answers: bool) -> None:

@@ -7,33 +7,19 @@ from typing import Annotated, Any
 import typer
 
 from certivote.certificate import Certificate, used_rows
-from certivote.cli._given import as_test, given_models, recorded_columns, rows_of_answers, verify_command
-from certivote.cli._inputs import (
-    DecimalMark,
-    Encoding,
-    RecordedGroup,
-    RecordedPredicted,
-    RecordedTarget,
-    RecordedTime,
-    Separator,
-    Trust,
-    check_group_or_time,
-    check_has_data,
-    read_certificate,
-    rows_for,
-    table_file,
-    warnings_as_lines,
-)
-from certivote.cli._outputs import check_files, is_standard_output, print_result
-from certivote.cli._shared import Quiet, complain, fail, reason, say
+from certivote.cli._given import KnownColumns, as_test, given_models, rows_of_answers, verify_command
+from certivote.cli._groups import grouped
+from certivote.cli._inputs import TableFormat, Trust, read_certificate, rows_for, warnings_as_lines
+from certivote.cli._outputs import Quiet, check_files, is_standard_output, print_result
+from certivote.cli._shared import complain, fail, reason, say
 from certivote.cli._unread import UnreadValues
 from certivote.io import Table, TableError
 from certivote.verify import verify
 
-__all__ = ["report"]
 
-
+@grouped
 def report(
+    *,
     source: Annotated[Path, typer.Argument(help="A model; or a certificate as JSON, - for standard input.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="Where to write the page; - prints it.")] = Path(
         "report.html"
@@ -45,14 +31,9 @@ def report(
             "certificates of given models, its answers."
         ),
     ] = None,
-    target: RecordedTarget = None,
-    predicted: RecordedPredicted = None,
-    group: RecordedGroup = None,
-    time: RecordedTime = None,
+    known: KnownColumns,
     title: Annotated[str | None, typer.Option(help="Heading of the page.  [default: the name of the file]")] = None,
-    sep: Separator = None,
-    decimal: DecimalMark = None,
-    encoding: Encoding = None,
+    form: TableFormat,
     trust: Trust = None,
     quiet: Quiet = False,
 ) -> None:
@@ -60,11 +41,10 @@ def report(
 
     The record is checked first, as `certivote verify` does without a model or data; no page is made of one that fails.
     """
-    check_has_data(data, {"--target": target, "--predicted": predicted, "--group": group, "--time": time})
-    check_group_or_time(group, time)
+    known.check(data)
     if str(source) == str(data) == "-":
         fail("--data: standard input is the certificate already.")
-    file = None if data is None else table_file(data, sep, decimal, encoding)
+    file = None if data is None else form.file(data)
     check_files({"SOURCE": source, "--data": data}, {"--out": out})
     name = source.name if source.is_file() else "certificate.json"
     test: dict[str, Any] = {}
@@ -79,18 +59,18 @@ def report(
                 given = given_models(certificate)
                 if model is None and given is None:
                     fail("--data: test rows need the model to answer them; give the model in place of its certificate.")
-                if given is None and predicted:
+                if given is None and known.predicted:
                     fail("--predicted: this certificate is about a vote that was fitted, which answers by itself.")
-                columns = recorded_columns(certificate, file, target, group, time)
+                columns = known.columns(certificate, file)
                 if given is None:
-                    read = rows_for(model, file, columns.truth, columns.group, columns.time)
+                    read = rows_for(model, file, *columns)
                     unread = UnreadValues(model)
                     unread.look_at(read.X)
                     if not quiet:
                         unread.complain(file)
                     test = _answered(model, read)
                 else:
-                    read, _ = rows_of_answers(certificate, given, file, columns, predicted)
+                    read, _ = rows_of_answers(certificate, given, file, columns, known.predicted)
                     test = as_test(certificate, given, read)
             _write(certificate, out, title=title or Path(name).stem, command=command, **test)
     except TableError as error:

@@ -11,11 +11,9 @@ import typer
 
 from certivote import paper
 from certivote.cli._download_bar import download_bar
-from certivote.cli._outputs import check_folder
-from certivote.cli._shared import DataFolder, Quiet, check_dataset, complain, fail, quieten_pooch, say, suggestion
+from certivote.cli._outputs import Quiet, check_folder
+from certivote.cli._shared import DataFolder, check_dataset, complain, fail, quieten_pooch, say, suggestion
 from certivote.paper import DATASETS, DatasetUnavailable, fetch, locate
-
-__all__ = ["reproduce"]
 
 
 def reproduce(

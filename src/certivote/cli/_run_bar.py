@@ -19,8 +19,6 @@ from rich.text import Text
 
 from certivote.paper import DATASETS, Unit
 
-__all__ = ["run_bar"]
-
 
 @contextmanager
 def run_bar(units: Sequence[Unit], quiet: bool) -> Iterator[Callable[[Unit, int], None]]:

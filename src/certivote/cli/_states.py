@@ -9,8 +9,6 @@ from certivote.certificate import Certificate
 if TYPE_CHECKING:
     from certivote.monitor import Counted, DriftMonitor, Monitor
 
-__all__ = ["as_json_text", "read_monitor"]
-
 
 def read_monitor(path: Path, certificate: Certificate, classifier: Any) -> "Monitor | DriftMonitor":
     """A state file of either kind; that of rows without labels needs the model."""

@@ -9,8 +9,6 @@ from certivote.cli._shared import complain
 if TYPE_CHECKING:
     from certivote.voters import Unread
 
-__all__ = ["UnreadValues", "reads_columns"]
-
 
 def reads_columns(classifier: Any) -> bool:
     """Whether the model reads columns as text, as one that was fitted to a file does."""

@@ -1,43 +1,33 @@
 """``certivote verify``."""
 
 import json
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from certivote.certificate import Certificate, counted, percent_up
-from certivote.cli._engine import Engine, Scheduler, check_engine, in_pieces
-from certivote.cli._given import given_models, recorded_columns, rows_of_answers
+from certivote.cli._engine import Engine
+from certivote.cli._given import KnownColumns, RecordedScore, given_models, rows_of_answers
+from certivote.cli._groups import grouped
 from certivote.cli._inputs import (
-    DecimalMark,
-    Encoding,
-    RecordedGroup,
-    RecordedPredicted,
-    RecordedScore,
-    RecordedTarget,
-    RecordedTime,
-    Separator,
+    TableFormat,
     Training,
     Trust,
     all_processors,
-    check_group_or_time,
-    check_has_data,
     columns_beside,
     load_model,
     read_certificate,
     rows_for,
-    table_file,
-    training_file,
     warnings_as_lines,
 )
-from certivote.cli._outputs import check_files
-from certivote.cli._shared import AsJson, Quiet, complain, fail, reason, say
+from certivote.cli._outputs import Printing, check_files
+from certivote.cli._shared import complain, fail, reason, say
 from certivote.io import Table, TableFile, column_names, read_alike
+from certivote.verify import Check
 from certivote.verify import verify as audit
-
-__all__ = ["verify"]
 
 _OPTIONS = {
     "groups=": "--group",
@@ -49,7 +39,28 @@ _OPTIONS = {
 """What the library calls things that would show more, and the options that give them."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Against(KnownColumns):
+    """What a certificate is held against, besides a model and a table."""
+
+    score: RecordedScore = None
+    training: Training = None
+    earlier: Annotated[
+        Path | None,
+        typer.Option(help="For certificates of `certivote recertify`: the certificate, or model, that it follows."),
+    ] = None
+    refit: Annotated[
+        bool,
+        typer.Option("--refit", help="Fit again from the data, and compare all that came of it; needs --data."),
+    ] = False
+
+    def about_rows(self) -> dict[str, Any]:
+        return {option: value for option, value in self.given().items() if option not in ("--earlier", "--refit")}
+
+
+@grouped
 def verify(
+    *,
     certificate: Annotated[
         Path, typer.Argument(help="The certificate as JSON, - for standard input; or a model, which holds its own.")
     ],
@@ -61,28 +72,11 @@ def verify(
             "certificates of given models, the file of their answers."
         ),
     ] = None,
-    target: RecordedTarget = None,
-    predicted: RecordedPredicted = None,
-    group: RecordedGroup = None,
-    time: RecordedTime = None,
-    score: RecordedScore = None,
-    training: Training = None,
-    earlier: Annotated[
-        Path | None,
-        typer.Option(help="For certificates of `certivote recertify`: the certificate, or model, that it follows."),
-    ] = None,
-    refit: Annotated[
-        bool,
-        typer.Option("--refit", help="Fit again from the data, and compare all that came of it; needs --data."),
-    ] = False,
-    sep: Separator = None,
-    decimal: DecimalMark = None,
-    encoding: Encoding = None,
+    against: Against,
+    form: TableFormat,
     trust: Trust = None,
-    engine: Engine = "memory",
-    scheduler: Scheduler = None,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
+    engine: Engine,
+    printing: Printing,
 ) -> None:
     """Recompute a certificate and print one line per check; the exit code is 0 only if every check has passed.
 
@@ -94,93 +88,100 @@ def verify(
 
     What nothing that was given can show is marked by TRUST, with the reason.
     """
-    named: dict[str, Any] = {"--target": target, "--predicted": predicted, "--group": group, "--time": time}
-    named |= {"--score": score, "--training": training}
-    check_has_data(data, named)
-    if refit and data is None:
+    against.check(data)
+    if against.refit and data is None:
         fail("--refit: give --data with it: the rows to fit again.")
-    check_group_or_time(group, time)
-    if str(certificate) == str(data) == "-":
-        fail("--data: standard input is the certificate already.")
-    if str(training) == "-" in (str(certificate), str(data)):
-        fail("--training: standard input is another file already.")
-    if str(earlier) == "-" in (str(certificate), str(data), str(training)):
-        fail("--earlier: standard input is another file already.")
-    file = None if data is None else table_file(data, sep, decimal, encoding)
-    shown = None if training is None else training_file(training, sep, decimal, encoding)
-    if data is None and engine != "memory":
+    if engine.engine != "memory" and data is None:
         fail("--engine: give --data with it, the rows that it reads in pieces.")
-    pieces = check_engine(
-        engine,
-        scheduler,
-        {
-            "--predicted": predicted,
-            "--group": group,
-            "--time": time,
-            "--score": score,
-            "--training": training,
-            "--refit": refit,
-            "--earlier": earlier,
-        },
-    )
+    files = {"--data": data, "--training": against.training, "--earlier": against.earlier}
+    _check_standard_input(files, certificate)
+    whole = {option: value for option, value in against.given().items() if option != "--target"}
+    pieces = engine.in_pieces(whole)
     if not pieces:
-        files = {"CERTIFICATE": certificate, "--model": model, "--data": data, "--training": training}
-        check_files(files | {"--earlier": earlier}, {})
+        check_files({"CERTIFICATE": certificate, "--model": model, **files}, {})
+    file, training = None if data is None else form.file(data), form.other(against.training)
     try:
-        with warnings_as_lines(quiet):
+        with warnings_as_lines(printing.quiet):
             record, classifier = read_certificate(certificate, trust)
             if model is not None:
                 classifier = load_model(model, trust)
-            before = None if earlier is None else read_certificate(earlier, trust)[0]
-            if pieces and data is not None:
-                wanted = _target_in_pieces(record, classifier, target)
-                with in_pieces(data, (sep, decimal, encoding), {}, scheduler, quiet) as work:
+            earlier = None if against.earlier is None else read_certificate(against.earlier, trust)[0]
+            if data is None or file is None:
+                checks = audit(record, classifier, earlier=earlier)
+            elif pieces:
+                wanted = _target_in_pieces(record, classifier, against.target)
+                with engine.pieces(data, form, {}, printing.quiet) as work:
                     checks = work.audited(record, classifier, wanted)
-            elif file is None:
-                checks = audit(record, classifier, earlier=before)
             else:
-                read, beside = _read(record, classifier, file, target, predicted, group, time, score, refit)
-                trained = None if shown is None else _training(record, shown, read)
-                with all_processors():
-                    checks = audit(
-                        record,
-                        classifier,
-                        read.X,
-                        read.y,
-                        refit=refit,
-                        source_digest=read.digest,
-                        groups=read.groups,
-                        order=read.order,
-                        predictions=read.predicted or None,
-                        training=trained,
-                        scores=read.scores,
-                        table=beside,
-                        earlier=before,
-                    )
+                checks = _audit_of_rows(record, classifier, file, training, earlier, against)
     except (OSError, ValueError, ImportError) as error:
         fail(reason(error))
+    _show(record, checks, printing, counted_again=data is not None)
+    raise typer.Exit(0 if all(check.passed for check in checks) else 1)
+
+
+def _audit_of_rows(
+    record: Certificate,
+    classifier: Any,
+    file: TableFile,
+    training: TableFile | None,
+    earlier: Certificate | None,
+    against: Against,
+) -> list[Check]:
+    """The checks against the rows of a table in memory."""
+    read, table = _read(record, classifier, file, against)
+    with all_processors():
+        return audit(
+            record,
+            classifier,
+            read.X,
+            read.y,
+            refit=against.refit,
+            source_digest=read.digest,
+            groups=read.groups,
+            order=read.order,
+            predictions=read.predicted or None,
+            training=None if training is None else _training(record, training, read),
+            scores=read.scores,
+            table=table,
+            earlier=earlier,
+        )
+
+
+def _check_standard_input(files: dict[str, Path | None], certificate: Path) -> None:
+    """End if standard input is named as two files."""
+    taken = {"CERTIFICATE": str(certificate)}
+    for option, path in files.items():
+        if str(path) == "-" in taken.values():
+            what = "the certificate already" if option == "--data" else "another file already"
+            fail(f"{option}: standard input is {what}.")
+        taken[option] = str(path)
+
+
+def _show(record: Certificate, checks: Sequence[Check], printing: Printing, counted_again: bool) -> None:
+    """Print one line per check and the verdict."""
     trusted = sum(check.on_trust for check in checks)
     failed, made = sum(not check.passed for check in checks), len(checks) - trusted
     verdict = f"{failed} of {made} checks FAILED: do not rely on this certificate."
-    if as_json:
+    if printing.as_json:
         found = {"verified": not failed, "taken_on_trust": trusted, "checks": [asdict(check) for check in checks]}
         typer.echo(json.dumps(found, indent=2))
-    elif quiet:
+        return
+    if printing.quiet:
         if failed:
             complain(verdict)
-    else:
-        for check in checks:
-            say(_in_options(str(check)) if check.on_trust else str(check))
-        if not failed:
-            rest = f"; {trusted} thing{'s are' if trusted > 1 else ' is'} taken on trust" if trusted else ""
-            more = f" and {counted(len(record.promises), 'promise')}" if record.promises else ""
-            verdict = (
-                f"All {made} checks passed{rest}. The bound of {percent_up(record.bound)}{more} "
-                f"{'are' if more else 'is'} proved for these numbers"
-                f"{'.' if data else '; nothing was counted again: give --data with the rows.'}"
-            )
-        typer.echo(f"\n{verdict}")
-    raise typer.Exit(1 if failed else 0)
+        return
+    for check in checks:
+        say(_in_options(str(check)) if check.on_trust else str(check))
+    if not failed:
+        rest = f"; {trusted} thing{'s are' if trusted > 1 else ' is'} taken on trust" if trusted else ""
+        more = f" and {counted(len(record.promises), 'promise')}" if record.promises else ""
+        verdict = (
+            f"All {made} checks passed{rest}. The bound of {percent_up(record.bound)}{more} "
+            f"{'are' if more else 'is'} proved for these numbers"
+            f"{'.' if counted_again else '; nothing was counted again: give --data with the rows.'}"
+        )
+    typer.echo(f"\n{verdict}")
 
 
 def _in_options(line: str) -> str:
@@ -194,31 +195,26 @@ def _read(
     record: Certificate,
     classifier: Any,
     file: TableFile,
-    target: str | None,
-    predicted: list[str] | None,
-    group: str | None,
-    time: str | None,
-    score: str | None,
-    refit: bool,
+    against: Against,
 ) -> tuple[Table, Any]:
     """The rows that the certificate is said to come from; beside answers, columns that its promises are about."""
     given = given_models(record)
     if given is None and classifier is None:
         fail("--data: give --model with it; without the model, nothing says which rows are the certification rows.")
-    if given is None and predicted:
+    if given is None and against.predicted:
         fail("--predicted: this certificate is about a vote that was fitted; give --model, which answers by itself.")
-    if given is not None and refit:
+    if given is not None and against.refit:
         fail("--refit: this certificate is about a model that was given, so there is no fit to repeat.")
-    columns = recorded_columns(record, file, target, group, time)
-    if given is not None and (classifier is None or predicted):
-        return rows_of_answers(record, given, file, columns, predicted, score)
-    if score is not None:
+    columns = against.columns(record, file)
+    if given is not None and (classifier is None or against.predicted):
+        return rows_of_answers(record, given, file, columns, against.predicted, against.score)
+    if against.score is not None:
         fail("--score: the model itself says how sure it is; leave it out.")
-    read = rows_for(classifier, file, columns.truth, columns.group, columns.time)
-    if not refit or not hasattr(read.X, "columns"):
+    read = rows_for(classifier, file, *columns)
+    if not against.refit or not hasattr(read.X, "columns"):
         return read, None
-    known = {*map(str, read.X.columns), columns.truth, columns.group, columns.time, ""}
-    return read, columns_beside(file, columns.truth, [name for name in column_names(file) if name not in known])
+    named = {*map(str, read.X.columns), *columns, ""}
+    return read, columns_beside(file, columns[0], [name for name in column_names(file) if name not in named])
 
 
 def _target_in_pieces(record: Certificate, classifier: Any, target: str | None) -> str:

@@ -8,35 +8,32 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils._param_validation import Interval
+from sklearn.base import ClassifierMixin
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from certivote.dask._cluster import Passes, Table, by_partition, current_client, dask_package, is_lazy
 from certivote.dask._rows import ClusterRows
-from certivote.estimator import CertifiedVoteClassifier
+from certivote.estimator import CertifiedVoteClassifier, VoteParameters
+from certivote.methods import BaseMethod
 from certivote.pipeline import (
-    PARAMETER_CONSTRAINTS,
     ByNumber,
     Outcome,
     Plan,
     certify_votes,
-    make_plan,
     prepare_elsewhere,
     progress,
     refuse_fit_params,
 )
 from certivote.present import CertificateCard
 from certivote.promises import Promise
+from certivote.splits import BaseSplit, Single
 from certivote.theory.methods import METHODS
 
 __all__ = ["DaskCertifiedVoteClassifier"]
 
-_OWN = ("client", "learn_rows", "sample_rows", "verbose")
-"""Parameters that are about the cluster."""
 
-
-class DaskCertifiedVoteClassifier(CertificateCard, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class DaskCertifiedVoteClassifier(CertificateCard, ClassifierMixin, VoteParameters):  # type: ignore[misc]  # scikit-learn has no types
     """A certified majority vote, fitted to rows that lie on a Dask cluster.
 
     It is :class:`~certivote.CertifiedVoteClassifier` for dask data frames and arrays, in the manner of ``xgboost.dask``
@@ -49,13 +46,15 @@ class DaskCertifiedVoteClassifier(CertificateCard, ClassifierMixin, BaseEstimato
     ----------
     client : distributed.Client or None, default=None
         None: the current one.
-    method : str, default="auto"
+    method : str or method, default="auto"
         As for :class:`~certivote.CertifiedVoteClassifier`, if the certificate is made from counts: ``auto``, ``dis-b``,
         ``dis-r``, ``dis-v`` or ``holdout``.
     voters : {"auto", "mixed", "forest", "stumps"}, voter set or list of classifiers, default="auto"
         Who votes. A name or a voter set is fitted on the sample.
-    loss, delta, family, prior, solver, train_share, renyi_order, n_draws, price_list, constant, promises, together
-        As for :class:`~certivote.CertifiedVoteClassifier`; ``train_share="auto"`` is one half.
+    split : "auto", "single" or Single, default="auto"
+        One training and one certification part. ``Single(train_share="auto")`` halves the rows.
+    loss, delta, prior, promises, together
+        As for :class:`~certivote.CertifiedVoteClassifier`.
     learn_rows : int or None, default=1_000_000
         Certification rows that weights are learned from, at most; None for all. All are counted.
     sample_rows : int, default=100_000
@@ -79,29 +78,23 @@ class DaskCertifiedVoteClassifier(CertificateCard, ClassifierMixin, BaseEstimato
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **{name: kinds for name, kinds in PARAMETER_CONSTRAINTS.items() if name not in ("split", "tau")},
+        **VoteParameters._parameter_constraints,
+        "split": [StrOptions({"auto", "single"}), Single],
         "client": "no_validation",  # current_client says what is wrong with it
         "learn_rows": [Interval(Integral, 1, None, closed="left"), None],
         "sample_rows": [Interval(Integral, 2, None, closed="left")],
-        "verbose": ["boolean"],
     }
 
     def __init__(
         self,
         client: Any = None,
-        method: str = "auto",
+        method: str | BaseMethod = "auto",
         voters: Any = "auto",
+        split: str | BaseSplit = "auto",
         loss: str = "plurality",
         *,
         delta: float = 0.05,
-        family: str = "dirichlet",
         prior: str | float | ArrayLike = "auto",
-        solver: str = "lbfgs",
-        train_share: str | float = "auto",
-        renyi_order: float | ArrayLike = 1.5,
-        n_draws: int = 1,
-        price_list: str | ArrayLike = "auto",
-        constant: str = "exact",
         promises: Sequence[Promise] = (),
         together: bool = False,
         learn_rows: int | None = 1_000_000,
@@ -109,25 +102,21 @@ class DaskCertifiedVoteClassifier(CertificateCard, ClassifierMixin, BaseEstimato
         random_state: int | np.random.RandomState | None = None,
         verbose: bool = False,
     ):
+        super().__init__(
+            method,
+            voters,
+            split,
+            loss,
+            delta=delta,
+            prior=prior,
+            promises=promises,
+            together=together,
+            random_state=random_state,
+            verbose=verbose,
+        )
         self.client = client
-        self.method = method
-        self.voters = voters
-        self.loss = loss
-        self.delta = delta
-        self.family = family
-        self.prior = prior
-        self.solver = solver
-        self.train_share = train_share
-        self.renyi_order = renyi_order
-        self.n_draws = n_draws
-        self.price_list = price_list
-        self.constant = constant
-        self.promises = promises
-        self.together = together
         self.learn_rows = learn_rows
         self.sample_rows = sample_rows
-        self.random_state = random_state
-        self.verbose = verbose
 
     def fit(self, X: Any, y: Any, **fit_params: Any) -> "DaskCertifiedVoteClassifier":
         """Train the voters, learn their weights, draw the vote and certify it.
@@ -156,7 +145,7 @@ class DaskCertifiedVoteClassifier(CertificateCard, ClassifierMixin, BaseEstimato
                 Passes(client, table, stage), plan, isinstance(self.voters, str) and self.voters == "auto"
             )
             outcome = certify_votes(plan, prepare_elsewhere(plan, rows, stage), stage)
-        self._local = _local(self._parameters(), plan, outcome, rows.seen)
+        self._local = _local(self._given(), plan, outcome, rows.seen)
         self.certificate_, self.classes_ = self._local.certificate_, self._local.classes_
         self.n_features_in_, self.seconds_ = self._local.n_features_in_, rows.seconds
         held = rows.held
@@ -189,14 +178,13 @@ class DaskCertifiedVoteClassifier(CertificateCard, ClassifierMixin, BaseEstimato
         check_is_fitted(self)
         return self._local
 
-    def _parameters(self) -> dict[str, Any]:
-        own = {name: value for name, value in self.get_params(deep=False).items() if name not in _OWN}
-        return {**own, "split": "single"}
+    def _given(self) -> dict[str, Any]:
+        return {**super()._given(), "split": self.split if isinstance(self.split, Single) else "single"}
 
     def _plan(self) -> Plan:
         dask_package()
         self._validate_params()
-        plan = make_plan(**self._parameters())
+        plan = super()._plan()
         if not plan.method.predictor.counts_errors:
             able = [name for name, row in METHODS.items() if row.predictor.counts_errors]
             raise ValueError(

@@ -2,8 +2,9 @@
 
 What a file may hold is closed. Fitted voters are dataclasses of :mod:`certivote.voters` whose fields have types, and a
 field is read only as its type says. Recipes are estimators that are made of their parameters alone, listed in
-:data:`RECIPES`; so are promises, listed in :data:`PROMISES`. Whatever else a user brings, a classifier or a transformer
-of any library, is kept apart, in a list of *brought* objects that plain data refer to by number.
+:data:`RECIPES`, and so are methods and splits; promises are listed in :data:`PROMISES`. Whatever else a user brings, a
+classifier or a transformer of any library, is kept apart, in a list of *brought* objects that plain data refer to by
+number.
 """
 
 import dataclasses
@@ -19,10 +20,12 @@ from numpy.typing import NDArray
 
 from certivote.codec import CodecError, Reader, any_value, shown
 from certivote.io._packed_arrays import ARRAY_TYPES
+from certivote.methods import CLASSES
 from certivote.promises import PROMISES, Promise
+from certivote.splits import Cross, Folds, Single
 from certivote.voters import KINDS, RECIPES, ColumnEncoder, FittedVoters, VoterSet
 
-_RECIPES = {kind.__name__: kind for kind in RECIPES}
+_RECIPES: dict[str, Any] = {kind.__name__: kind for kind in (*RECIPES, *CLASSES.values(), Cross, Folds, Single)}
 _LABELS = "biufU"
 """Kinds of arrays that labels may be, besides texts as objects."""
 _DEEPEST = 40

@@ -15,7 +15,7 @@ from certivote.paper._entry import Entry
 from certivote.paper._fetch import Dataset, DatasetUnavailable, ProgressBar, data_directory, fetch, load, locate
 
 if TYPE_CHECKING:
-    from certivote.paper._protocol import PAPER_METHODS, PAPER_SETTING, PROTOCOLS, Unit, paper_voters
+    from certivote.paper._protocol import PAPER_METHODS, PAPER_SETTING, PROTOCOLS, Unit, paper_method, paper_voters
     from certivote.paper._reproduce import plan_units, reproduce, write_results
     from certivote.paper._runs import Run, RunStore
     from certivote.paper._tables import published
@@ -23,7 +23,7 @@ else:
     __getattr__, __dir__ = late_names(
         __name__,
         {
-            "_protocol": ["PAPER_METHODS", "PAPER_SETTING", "PROTOCOLS", "Unit", "paper_voters"],
+            "_protocol": ["PAPER_METHODS", "PAPER_SETTING", "PROTOCOLS", "Unit", "paper_method", "paper_voters"],
             "_reproduce": ["plan_units", "reproduce", "write_results"],
             "_runs": ["Run", "RunStore"],
             "_tables": ["published"],
@@ -46,6 +46,7 @@ __all__ = [
     "fetch",
     "load",
     "locate",
+    "paper_method",
     "paper_voters",
     "plan_units",
     "published",

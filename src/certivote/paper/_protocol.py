@@ -11,6 +11,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 from certivote._version import __version__
 from certivote.certificate import Certificate
+from certivote.methods import BaseMethod, make_method
 from certivote.paper._catalogue import DATASETS
 from certivote.paper._fetch import load
 from certivote.paper._runs import Run
@@ -30,8 +31,8 @@ PROTOCOLS = {
 
 DELTA = 0.05
 PRIOR = 0.5
-PAPER_SETTING: dict[str, Any] = {"loss": "half-weight", "prior": PRIOR, "constant": "paper", "delta": DELTA}
-"""Parameters of the estimator in the paper's experiments, beside voters, split and solver."""
+PAPER_SETTING: dict[str, Any] = {"loss": "half-weight", "prior": PRIOR, "delta": DELTA}
+"""Parameters of the estimator in the paper's experiments, beside method, voters and split."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +95,11 @@ def paper_voters(dataset: str, threads: int = 1) -> tuple[VoterSet, Split]:
     return Forest(RandomForestClassifier(n_estimators=100, max_samples=0.5, n_jobs=threads)), "cross"
 
 
+def paper_method(name: str, solver: str) -> BaseMethod:
+    """A method with the paper's constant."""
+    return make_method(name, solver=solver, constant="paper")
+
+
 def run_unit(
     unit: Unit, methods: Sequence[str], data_dir: str | os.PathLike[str] | None = None, threads: int = 1
 ) -> Iterator[tuple[Run, Certificate]]:
@@ -105,7 +111,8 @@ def run_unit(
     shuffled = np.random.default_rng(unit.seed).permutation(len(data.y))
     train, test = np.split(shuffled, [len(shuffled) * 4 // 5])
     voters, split = paper_voters(unit.dataset, threads)
-    plan = make_plan("dis-r", voters, split, solver=PROTOCOLS[unit.protocol], random_state=unit.seed, **PAPER_SETTING)
+    solver = PROTOCOLS[unit.protocol]
+    plan = make_plan(paper_method("dis-r", solver), voters, split, random_state=unit.seed, **PAPER_SETTING)
     start = time.process_time()
     prepared = prepare(plan, data.X[train], data.y[train], methods=[METHODS[method] for method in methods])
     voter_seconds = time.process_time() - start
@@ -113,7 +120,7 @@ def run_unit(
     test_labels = np.searchsorted(prepared.classes, data.y[test])
     for method in methods:
         start = time.process_time()
-        outcome = certify_votes(plan.with_method(method, DELTA), prepared)
+        outcome = certify_votes(plan.with_method(paper_method(method, solver), DELTA), prepared)
         train_seconds = time.process_time() - start
         certificate, parts = outcome.certificate, outcome.certificate.parts
         errors = [

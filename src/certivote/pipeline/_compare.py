@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike
 from sklearn.utils._param_validation import validate_parameter_constraints
 
 from certivote.certificate import Certificate
+from certivote.methods import BaseMethod, make_method, methods_with
 from certivote.pipeline._certify import certify_votes
-from certivote.pipeline._plan import PARAMETER_CONSTRAINTS, make_plan, methods_for
+from certivote.pipeline._plan import PARAMETER_CONSTRAINTS, make_plan
 from certivote.pipeline._prepare import prepare
 from certivote.pipeline._progress import progress
 from certivote.theory.methods import METHODS
@@ -22,7 +23,7 @@ __all__ = ["compare"]
 def compare(
     X: Any,
     y: ArrayLike,
-    methods: Sequence[str] | None = None,
+    methods: Sequence[str | BaseMethod] | None = None,
     *,
     groups: ArrayLike | None = None,
     order: ArrayLike | None = None,
@@ -36,8 +37,9 @@ def compare(
     ----------
     X, y : array-like
         As for :class:`~certivote.CertifiedVoteClassifier`.
-    methods : sequence of str, optional
-        Names of methods; by default all that fit the number of classes.
+    methods : sequence of methods, optional
+        By name, or as objects with their options, see :mod:`certivote.methods`; by default all that fit the number of
+        classes.
     groups, order : array-like, optional
         As for :meth:`~certivote.CertifiedVoteClassifier.fit`.
     joint : bool, default=False
@@ -46,7 +48,7 @@ def compare(
     verbose : bool, default=False
         Show progress on a terminal.
     **parameters
-        Other parameters of the estimator.
+        Other parameters of the estimator, but for ``method``.
 
     Returns
     -------
@@ -66,23 +68,26 @@ def compare(
     wanted = [] if isinstance(methods, str) or not np.iterable(methods) else list(methods)
     if methods is not None and not wanted:
         raise ValueError(f"methods must be a list of names such as ['dis-r', 'fo']; got {methods!r:.200}.")
-    for name in wanted:
-        if not isinstance(name, str) or name not in METHODS:
-            raise ValueError(f"Unknown method {name!r:.200}; there are {', '.join(METHODS)}.")
-    parameters = {"method": "dis-r", **parameters}
+    for each in wanted:
+        if not isinstance(each, BaseMethod) and not (isinstance(each, str) and each in METHODS):
+            raise ValueError(f"Unknown method {each!r:.200}; there are {', '.join(METHODS)}.")
+    if "method" in parameters:
+        raise ValueError("compare takes methods=[...], and no single method.")
     validate_parameter_constraints(PARAMETER_CONSTRAINTS, parameters, "CertifiedVoteClassifier")
-    plan = make_plan(**parameters)
+    plan = make_plan("dis-r", **parameters)
+    asked = [make_method(each) for each in wanted]
+    if len({each.name for each in asked}) < len(asked):
+        raise ValueError("methods has one method twice; each may be there once, with options of its own.")
     rows, certificates = [], {}
     with progress(verbose) as stage:
-        prepared = prepare(
-            plan, X, y, groups=groups, order=order, methods=[METHODS[name] for name in wanted], stage=stage
-        )
-        chosen = wanted or list(methods_for(plan, len(prepared.classes)))
+        prepared = prepare(plan, X, y, groups=groups, order=order, methods=[each.row for each in asked], stage=stage)
+        chosen = wanted or [each.name for each in methods_with(len(prepared.classes))]
         delta = plan.delta / len(chosen) if joint else plan.delta
-        for name in chosen:
+        for each in chosen:
             start = time.perf_counter()
-            certificate = certify_votes(plan.with_method(name, delta), prepared, stage).certificate
+            certificate = certify_votes(plan.with_method(each, delta), prepared, stage).certificate
             seconds = time.perf_counter() - start
+            name = make_method(each).name
             certificates[name] = certificate.to_json(indent=None)
             rows.append({"method": name, **_row(certificate), "seconds": seconds})
     table = pd.DataFrame(rows).set_index("method")

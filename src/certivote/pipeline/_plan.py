@@ -11,49 +11,42 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from certivote.certificate import recorded_parameters
 from certivote.maths.occam import PriceList
+from certivote.methods import Auto, BaseMethod, make_method
 from certivote.pipeline._by_number import ByNumber
 from certivote.pipeline._hyper_priors import staying_price
-from certivote.pipeline._learn import SOLVERS
 from certivote.pipeline._split import Split
-from certivote.pipeline._values import as_floats
 from certivote.promises import ByClass, Promise
+from certivote.splits import BaseSplit, make_split
 from certivote.theory.bounds import SMALLEST_DELTA
-from certivote.theory.families import DIRICHLET, FAMILIES, Family
+from certivote.theory.families import Family
 from certivote.theory.general_bounds import Constant
 from certivote.theory.methods import METHODS, Method
 from certivote.theory.risks import Loss
 from certivote.theory.theorems import Setting
 from certivote.voters import VOTERS, VoterSet, resolve_voters
 
-__all__ = ["PARAMETER_CONSTRAINTS", "Plan", "make_plan", "methods_for", "usual_voters"]
+__all__ = ["PARAMETER_CONSTRAINTS", "Plan", "make_plan", "usual_voters"]
 
 _BOUND_SHARE = 0.8
 """What the bound has of delta where promises hold together with it."""
 
-_MOST_DRAWS = 10_000
-"""Votes that are drawn before any of them is counted, and that delta is divided among."""
-
 PARAMETER_CONSTRAINTS: dict[str, list[Any]] = {
-    "method": [StrOptions({"auto"}), StrOptions(METHODS.keys())],
+    "method": [StrOptions({Auto.name}), StrOptions(METHODS.keys()), BaseMethod],
     "voters": [StrOptions({"auto"}), StrOptions(VOTERS.keys()), VoterSet, list, tuple],
-    "split": [StrOptions({"auto", "none", "single", "cross"}), Interval(Integral, 2, None, closed="left")],
+    "split": [
+        StrOptions({"auto", "none", "single", "cross"}),
+        Interval(Integral, 2, None, closed="left"),
+        BaseSplit,
+    ],
     "loss": [StrOptions({"plurality", "half-weight"})],
     "delta": [Interval(Real, SMALLEST_DELTA, 1, closed="left")],
-    "family": [StrOptions(FAMILIES.keys())],
     "prior": [StrOptions({"auto", "informed"}), Interval(Real, 0, None, closed="neither"), "array-like"],
-    "solver": [StrOptions(set(SOLVERS))],
-    "train_share": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="neither")],
-    "tau": [Interval(Real, 0, 1, closed="both")],
-    "renyi_order": [Interval(Real, 1, None, closed="neither"), "array-like"],
-    "n_draws": [Interval(Integral, 1, _MOST_DRAWS, closed="both")],
-    "price_list": [StrOptions({"auto"}), "array-like"],
-    "constant": [StrOptions({"paper", "exact"})],
     "promises": [list, tuple],
     "together": ["boolean"],
     "random_state": ["random_state"],
 }
-"""What scikit-learn's parameter validation checks; names of methods, voters and families are read from their tables
-when it does."""
+"""What scikit-learn's parameter validation checks; names of methods and voters are read from their tables when it does.
+Methods and splits check their own options."""
 
 
 @dataclass(frozen=True)
@@ -182,33 +175,26 @@ class Plan:
         """The same plan for rows that belong to entities."""
         return replace(self, method=self.method.by_entity(self.in_order))
 
-    def with_method(self, name: str, delta: float) -> "Plan":
+    def with_method(self, method: str | BaseMethod, delta: float) -> "Plan":
         """The same plan for another method."""
-        method, given = METHODS[name], {**self.given, "method": name, "delta": delta}
-        if self.given["method"] == "auto":
-            # What is left at "auto" means something else with another method.
-            given |= {"voters": self.voters, "prior": self.prior, "train_share": self.train_share}
-        promises = _promises(self.promises[1:], method)
-        family = _family(method, self.family)
-        return replace(self, method=method, family=family, delta=delta, promises=promises, given=given)
+        chosen = make_method(method)
+        return replace(
+            self,
+            **_of_method(chosen, self.prior),
+            delta=delta,
+            promises=_promises(self.promises[1:], chosen),
+            given={**self.given, "method": method, "delta": delta},
+        )
 
 
 def make_plan(
-    method: str = "auto",
+    method: str | BaseMethod = "auto",
     voters: Any = "auto",
-    split: str | int = "auto",
+    split: str | int | BaseSplit = "auto",
     loss: str = "plurality",
     *,
     delta: float = 0.05,
-    family: str = "dirichlet",
     prior: str | float | ArrayLike = "auto",
-    solver: str = "lbfgs",
-    train_share: str | float = "auto",
-    tau: float = 0.5,
-    renyi_order: float | ArrayLike = 1.5,
-    n_draws: int = 1,
-    price_list: str | ArrayLike = "auto",
-    constant: str = "exact",
     promises: Sequence[Promise] = (),
     together: bool = False,
     random_state: int | np.random.RandomState | None = None,
@@ -222,27 +208,21 @@ def make_plan(
     ('dis-b', Mixed(), 'informed')
     """
     given = {name: value for name, value in locals().items() if name in PARAMETER_CONSTRAINTS}
-    if isinstance(n_draws, bool):
-        raise TypeError(f"n_draws must be a whole number from 1 on; got {n_draws}.")
-    automatic = method == "auto"
-    chosen = METHODS["dis-b" if automatic else method]
-    informed = isinstance(prior, str) and (prior == "informed" or (automatic and split != "none"))
+    chosen, divided = make_method(method), make_split(split)
+    chosen.check()  # parameters may have been set after they were made
+    divided.check()
+    automatic = isinstance(chosen, Auto)
+    informed = isinstance(prior, str) and (prior == "informed" or (automatic and divided.parts != "none"))
     usual_share = None if automatic else 0.5
     return Plan(
-        method=chosen,
-        family=_family(chosen, FAMILIES[family]),
-        voters=resolve_voters(usual_voters(method) if isinstance(voters, str) and voters == "auto" else voters),
-        split=split if isinstance(split, str) else int(split),  # type: ignore[arg-type]  # checked by PARAMETER_CONSTRAINTS, as what follows
-        loss=loss,  # type: ignore[arg-type]
+        **_of_method(chosen, "informed" if informed else prior),
+        voters=resolve_voters(usual_voters(chosen.name) if isinstance(voters, str) and voters == "auto" else voters),
+        split=divided.parts,
+        loss=loss,  # type: ignore[arg-type]  # checked by PARAMETER_CONSTRAINTS
         delta=float(delta),
-        train_share=usual_share if isinstance(train_share, str) else train_share,
+        train_share=usual_share if isinstance(divided.train_share, str) else divided.train_share,
         prior="informed" if informed else prior,
-        price_list=_price_list(price_list, "informed" if informed else prior),
-        solver=solver,
-        tau=tau,
-        renyi_orders=_orders(renyi_order),
-        n_draws=int(n_draws),
-        constant=constant,  # type: ignore[arg-type]
+        tau=divided.tau,
         promises=_promises(promises, chosen),
         together=bool(together),
         random_state=random_state,
@@ -250,44 +230,25 @@ def make_plan(
     )
 
 
+def _of_method(method: BaseMethod, prior: Any) -> dict[str, Any]:
+    """What a plan has of its method."""
+    return {
+        "method": method.row,
+        "family": method.learned_family(),
+        "price_list": method.prices() or staying_price(prior),
+        "solver": method.solver,
+        "renyi_orders": method.orders(),
+        "n_draws": method.n_draws,
+        "constant": method.constant,
+    }
+
+
 def usual_voters(method: str) -> str:
     """What ``voters="auto"`` stands for."""
-    return "mixed" if method == "auto" else "forest"
+    return "mixed" if method == Auto.name else "forest"
 
 
-def _family(method: Method, family: Family) -> Family:
-    """The family that the method learns; the default one is no choice, so every method may replace it by its own."""
-    if method.accepts(family):
-        return family
-    if family is DIRICHLET:
-        return method.family
-    allowed = [name for name in METHODS if METHODS[name].accepts(family)]
-    raise ValueError(
-        f"family={family.name!r} does not go with method={method.name!r}, which learns {method.family.name} "
-        f"distributions; methods that take it: {', '.join(allowed) or 'none'}."
-    )
-
-
-def _orders(renyi_order: Any) -> tuple[float, ...]:
-    orders = tuple(as_floats("renyi_order", renyi_order).ravel().tolist())
-    if not orders or not all(1.0 < order < np.inf for order in orders):
-        raise ValueError(
-            "The 'renyi_order' parameter of CertifiedVoteClassifier must be a float in the range (1.0, inf) or a "
-            f"sequence of them. Got {renyi_order!r} instead."
-        )
-    return orders
-
-
-def _price_list(price_list: Any, prior: Any) -> PriceList:
-    if isinstance(price_list, str):
-        return staying_price(prior)
-    atoms = as_floats("price_list", price_list)
-    if atoms.ndim != 2 or atoms.shape[1] != 2:
-        raise ValueError(f"price_list must hold pairs (nats, weight), such as [(5.0, 0.9)]; got {price_list!r}.")
-    return PriceList.mixture(tuple((nats, weight) for nats, weight in atoms.tolist()))
-
-
-def _promises(promises: Sequence[Promise], method: Method) -> tuple[Promise, ...]:
+def _promises(promises: Sequence[Promise], method: BaseMethod) -> tuple[Promise, ...]:
     """The bounds by class, and what is asked for besides."""
     for promise in promises:
         if not isinstance(promise, Promise):
@@ -299,20 +260,10 @@ def _promises(promises: Sequence[Promise], method: Method) -> tuple[Promise, ...
             raise ValueError("promises need not hold ByClass(): every certificate has the bounds by class.")
         if list(promises).count(promise) > 1:
             raise ValueError(f"promises holds {promise!r} more than once.")
-    if promises and not method.predictor.counts_errors:
+    if promises and not method.row.predictor.counts_errors:
         able = [name for name, row in METHODS.items() if row.predictor.counts_errors]
         raise ValueError(
             f"promises are about the answers of one vote that was drawn, or fixed beforehand; method={method.name!r} "
             f"certifies another. Use method='auto' or one of {', '.join(able)}."
         )
     return (ByClass(), *promises)
-
-
-def methods_for(plan: Plan, n_classes: int) -> Sequence[str]:
-    """Names of the methods that fit the plan's family and the number of classes."""
-    return [
-        name
-        for name, method in METHODS.items()
-        if (n_classes == 2 or not method.theorem.two_classes)
-        and (plan.family is DIRICHLET or method.accepts(plan.family))
-    ]

@@ -30,8 +30,7 @@ def n_first(total: int) -> int:
 
 def looks_first(parameters: dict[str, Any]) -> bool:
     """Whether it was left to the first rows how many train the voters."""
-    share = parameters["train_share"]
-    return share is None or (share == "auto" and parameters["method"] == "auto")
+    return bool(parameters["train_share"] == "auto" and parameters["method"] == "auto")
 
 
 def may_fold(c: Certificate, parameters: dict[str, Any]) -> bool:

@@ -45,6 +45,15 @@ class Method:
         return self.predictor in (DRAWN, FIXED, GIVEN)
 
     @property
+    def options(self) -> set[str]:
+        """What a fit by this method can be given options for."""
+        own = {"solver", "constant"}
+        own |= {"family"} if len(self.families) > 1 else set()
+        own |= {"n_draws"} if self.predictor == DRAWN else set()
+        own |= {"order"} if self.theorem == "renyi" else set()
+        return own | ({"price_list"} if self.has_prices else set())
+
+    @property
     def has_prices(self) -> bool:
         """Whether what is paid for the draw depends on it, by a price list."""
         return self.theorem in ("occam", "occam-bets")

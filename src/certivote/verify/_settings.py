@@ -18,6 +18,7 @@ from certivote.verify._methods import (
     DRAWN,
     GIVEN,
     GIVEN_PARAMETERS,
+    METHODS,
     PROMISE_PARAMETERS,
     Method,
     method_of,
@@ -25,35 +26,31 @@ from certivote.verify._methods import (
 from certivote.verify._promises import shown_promises
 from certivote.verify._simulation import Array
 
-PARAMETERS = (
-    "method",
-    "voters",
-    "split",
-    "loss",
-    "delta",
-    "family",
-    "prior",
-    "solver",
-    "train_share",
-    "tau",
-    "renyi_order",
-    "n_draws",
-    "price_list",
-    "constant",
-)
+PARAMETERS = ("method", "voters", "split", "loss", "delta", "prior")
 """All that the certificate of a fit records, in this order, but for what is promised besides."""
-_OF_GIVEN_MODELS = {
-    "split": "none",
-    "loss": "plurality",
+_METHOD_OPTIONS = {
     "family": "dirichlet",
-    "prior": "auto",
     "solver": "lbfgs",
-    "train_share": "auto",
-    "tau": 0.5,
-    "renyi_order": 1.5,
+    "order": 1.5,
     "n_draws": 1,
     "price_list": "auto",
     "constant": "exact",
+}
+"""Options of methods and their defaults, which methods have that know no such option."""
+_SPLIT_OPTIONS: dict[str, dict[str, Any]] = {
+    "auto": {},
+    "none": {},
+    "single": {"train_share": "auto"},
+    "cross": {"tau": 0.5, "train_share": 0.5},
+}
+"""Options of splits and their defaults. Folds have a number and no options."""
+_OF_GIVEN_MODELS = {
+    **_METHOD_OPTIONS,
+    "split": "none",
+    "train_share": "auto",
+    "tau": 0.5,
+    "loss": "plurality",
+    "prior": "auto",
 }
 """What is settled where models were given, so that a fit would have had these."""
 _GRID = 3
@@ -66,9 +63,10 @@ _LONGEST = 2000
 
 
 def read_parameters(c: Certificate) -> dict[str, Any] | None:
-    """The recorded parameters by name; None if they are not those of a fit, or of models that were given.
+    """The recorded parameters and options by name; None if they are not those of a fit, or of models that were given.
 
     The latter are returned as those of the fit that would have made the same, with the names of the models as voters.
+    Options of the method and of the split stand beside the parameters, and those that were not given at their defaults.
     """
     if tuple(name for name, _ in c.provenance.parameters) != _names(c):
         return None
@@ -77,7 +75,8 @@ def read_parameters(c: Certificate) -> dict[str, Any] | None:
     except (RecursionError, ValueError):
         return None
     if not c.is_given:
-        return found
+        chosen, divided = _method_options(found["method"]), _split_options(found["split"])
+        return None if chosen is None or divided is None else {**found, **chosen, **divided}
     models = found["models"]
     if not isinstance(models, list) or not models or not all(isinstance(name, str) for name in models):
         return None
@@ -85,6 +84,31 @@ def read_parameters(c: Certificate) -> dict[str, Any] | None:
         return None
     method = c.method if c.method == "dis-b" and len(models) > 1 else "holdout"
     return {**_OF_GIVEN_MODELS, **found, "method": method, "voters": models}
+
+
+def _method_options(given: Any) -> dict[str, Any] | None:
+    """A recorded method, by its name or with all its options, as ``method`` and options; None if there is none such."""
+    name = given.get("name") if isinstance(given, dict) else given
+    if not isinstance(name, str) or ("dis-b" if name == "auto" else name) not in METHODS:
+        return None
+    own = METHODS["dis-b" if name == "auto" else name].options
+    if isinstance(given, dict) and set(given) != {"name", *own}:
+        return None
+    return {**_METHOD_OPTIONS, **(given if isinstance(given, dict) else {}), "method": name}
+
+
+def _split_options(given: Any) -> dict[str, Any] | None:
+    """The same of a split: ``split`` is a name or a number of folds."""
+    defaults: dict[str, Any] = {"train_share": "auto", "tau": 0.5}
+    if isinstance(given, dict) and set(given) == {"name", "n_folds"} and given["name"] == "folds":
+        given = given["n_folds"]
+    if type(given) is int:
+        return {**defaults, "split": given}
+    name = given.get("name") if isinstance(given, dict) else given
+    own = _SPLIT_OPTIONS.get(name) if isinstance(name, str) else None
+    if own is None or (isinstance(given, dict) and not (own and set(given) == {"name", *own})):
+        return None
+    return {**defaults, **own, **(given if isinstance(given, dict) else {}), "split": name}
 
 
 @dataclass(frozen=True)
@@ -162,7 +186,7 @@ def _compare(c: Certificate, given: dict[str, Any], method: Method) -> Iterator[
         "constant": (given["constant"], c.constant),
         "family": ([_family(given["family"], method)] * len(c.parts), [part.family for part in c.parts]),
         "tau": (_average_weights(given["tau"], c), c.average_weights),
-        "renyi_order": (_orders(given["renyi_order"]) if method.theorem == "renyi" else (), c.renyi_orders),
+        "renyi_order": (_orders(given["order"]) if method.theorem == "renyi" else (), c.renyi_orders),
         "n_draws": (given["n_draws"] if method.predictor == DRAWN else 1, c.n_draws),
         "price_list": (price_list, (c.price_atoms, c.price_scales)),
         "promises": (given["promises"], _promises(c)),

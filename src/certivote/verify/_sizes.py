@@ -82,7 +82,7 @@ def divided(c: Certificate, total: int, parameters: dict[str, Any] | None, first
         return [(total - size, size) for size in sizes]
     share, drawn = parameters["train_share"] if parameters else None, c.division != "shuffled"
     if parameters and not drawn and not (c.split == "single" and c.first_rows and looks_first(parameters)):
-        share = 0.5 if share in (None, "auto") else share
+        share = 0.5 if share == "auto" else share
         if not isinstance(share, float) or not 0.0 < share < 1.0:
             return []
         first = round(share * total)
