@@ -14,10 +14,11 @@ COLOURS = {
     "time": "#56b4e9",
     "promises": "#999900",
     "automatic": "#882255",
+    "arranged": "#44aa99",
     "control": "#0072b2",
     "broken": "#d55e00",
 }
-"""Those of Okabe and Ito, and two more, which differ to the colour-blind too."""
+"""Those of Okabe and Ito, and three more, which differ to the colour-blind too."""
 MARKERS = {
     "honest": "o",
     "adversarial": "D",
@@ -26,6 +27,7 @@ MARKERS = {
     "time": "v",
     "promises": "P",
     "automatic": ">",
+    "arranged": "<",
     "control": "o",
     "broken": "X",
 }
@@ -37,6 +39,7 @@ NAMES = {
     "time": "order in time",
     "promises": "other promises",
     "automatic": "decided by rows that are not certified",
+    "arranged": "sorted files",
     "broken": "assumption broken on purpose",
 }
 USUAL = 0.2

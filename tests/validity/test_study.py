@@ -242,6 +242,7 @@ def test_the_page_states_what_the_file_holds(tmp_path):
         "time": 0.02,
         "promises": 0.11,
         "automatic": 0.08,
+        "arranged": 0.05,
     }
     cases = [coin(0.15, "adversarial", 100), *(coin(rate, part) for part, rate in parts.items())]
     finished(cases, tmp_path / "counts.csv")
