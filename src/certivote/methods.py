@@ -146,6 +146,11 @@ class _Drawn(_OfFamily):
         self.n_draws = n_draws
         super().__init__(family, solver, constant)
 
+    def check(self) -> None:
+        super().check()
+        if isinstance(self.n_draws, bool):
+            raise TypeError(f"n_draws must be a whole number from 1 on; got {self.n_draws}.")
+
 
 class DisB(_Drawn):
     """One vote, drawn once and certified by the binomial tail (Occam's hammer).

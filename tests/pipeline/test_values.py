@@ -183,9 +183,9 @@ def test_smaller_trees_have_room_for_more_classes():
     Forest().check_room(10_000_000, 100)
 
 
-@pytest.mark.parametrize("given", [{"n_draws": np.int64(2)}, {"together": np.bool_(True)}])
+@pytest.mark.parametrize("given", [{"method": DisB(n_draws=np.int64(2))}, {"together": np.bool_(True)}])
 def test_parameters_in_types_of_numpy_are_those_of_python(given, tmp_path):
-    clf = CertifiedVoteClassifier("dis-b", "stumps", random_state=0, **given).fit(X, Y)
+    clf = CertifiedVoteClassifier(**{"method": "dis-b", "voters": "stumps", "random_state": 0, **given}).fit(X, Y)
     assert all(check.passed for check in verify(clf.certificate_, clf, X, Y, refit=True))
     clf.save(tmp_path / "m.certivote")
     assert load(tmp_path / "m.certivote").certificate_ == clf.certificate_
@@ -193,4 +193,4 @@ def test_parameters_in_types_of_numpy_are_those_of_python(given, tmp_path):
 
 def test_a_truth_value_is_no_number_of_draws():
     with pytest.raises(TypeError, match="n_draws must be a whole number from 1 on; got True"):
-        CertifiedVoteClassifier("dis-b", "stumps", n_draws=True).fit(X, Y)
+        DisB(n_draws=True)

@@ -238,7 +238,7 @@ def _of_method(method: BaseMethod, prior: Any) -> dict[str, Any]:
         "price_list": method.prices() or staying_price(prior),
         "solver": method.solver,
         "renyi_orders": method.orders(),
-        "n_draws": method.n_draws,
+        "n_draws": int(method.n_draws),
         "constant": method.constant,
     }
 
