@@ -38,6 +38,8 @@ __all__ = [
     "methods_with",
 ]
 
+_LARGEST_ORDER = 1_000_000
+"""Larger ones give the same bound, until numbers are no longer exact."""
 _MOST_DRAWS = 10_000
 """Votes that are drawn before any of them is counted, and that delta is divided among."""
 
@@ -250,7 +252,7 @@ class DisV(_Drawn):
 
     Parameters
     ----------
-    order : float greater than 1, or a sequence of them, default=1.5
+    order : float above 1 and at most a million, or a sequence of them, default=1.5
         The order lambda of the divergence. Of several the best is taken, each at its part of delta.
     n_draws : int from 1 to 10,000, default=1
     family : {"dirichlet", "logistic-normal"}, default="dirichlet"
@@ -286,10 +288,10 @@ class DisV(_Drawn):
     def check(self) -> None:
         super().check()
         orders = self.orders()
-        if not orders or not all(1.0 < order < np.inf for order in orders):
+        if not orders or not all(1.0 < order <= _LARGEST_ORDER for order in orders):
             raise ValueError(
-                "The 'order' parameter of DisV must be a float in the range (1.0, inf) or a sequence of them. Got "
-                f"{self.order!r:.200} instead."
+                f"The 'order' parameter of DisV must be a float in the range (1.0, {_LARGEST_ORDER:,}] or a sequence "
+                f"of them. Got {self.order!r:.200} instead."
             )
 
 

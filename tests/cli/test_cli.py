@@ -87,7 +87,7 @@ def test_fit_passes_its_options_on(table, tmp_path):
         "delta": 0.1,
         "solver": "adam",
         "average_weights": [0.3, 0.7],
-        "renyi_order": 2.0,
+        "renyi_orders": [2.0],
         "constant": "exact",
     }
     assert {key: record[key] for key in expected} == expected

@@ -11,7 +11,7 @@ from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomForestClassifier
 from thorough import grid
 
-from certivote import Certificate, CertifiedVoteClassifier, compare
+from certivote import CertifiedVoteClassifier
 from certivote.certificate import FirstRows
 from certivote.maths.streams import stream
 from certivote.pipeline import _look, _prepare, make_plan, prepare
@@ -269,14 +269,6 @@ def test_voters_without_a_pilot_make_one_split(asked):
     ready = prepared(X, np.minimum(y, 1), "auto", voters=Stumps(2), prior=1.0)
     assert (asked, ready.first_rows, ready.split) == ([], None, "single")
     assert len(ready.parts[0].rows.train) == 75
-
-
-def test_methods_that_are_compared_share_the_folds(monkeypatch):
-    folds_of(monkeypatch, 2)
-    table = compare(*learnable(220), ["dis-b", "holdout"], method="auto", voters=GROVE, random_state=SEED)
-    for text in table.attrs["certificates"].values():
-        certificate = Certificate.from_json(text)
-        assert (certificate.split, certificate.first_rows.share) == ("2", None)
 
 
 # The share

@@ -211,7 +211,7 @@ def test_of_classifiers_that_came_fitted_a_refit_says_what_it_does_not_show():
     (line,) = (check for check in checks if check.what == "refit, not compared")
     assert line.on_trust
     assert "compared by their answers on these rows alone: model." in line.detail
-    assert "model.voters.fields.classifiers.tuple (sklearn.linear_model._logistic.LogisticRegression)" in line.detail
+    assert "model.voters.fields.classifiers (sklearn.linear_model._logistic.LogisticRegression)" in line.detail
     (line,) = (check for check in checks if check.what == "voters that came fitted" and check.on_trust)
     assert "what they were trained on, no fit shows" in line.detail
     assert not [

@@ -62,9 +62,13 @@ def _listed(names: list[str], most: int) -> str:
 
 
 def _value(text: str) -> str:
-    """A parameter as one would write it; long ones are cut."""
+    """A parameter as one would write it, of methods and splits with their options; long ones are cut."""
     try:
-        shown = str(json.loads(text))
+        value = json.loads(text)
     except (RecursionError, ValueError):  # a record may come from anywhere
-        shown = text
+        value = text
+    shown = str(value)
+    if isinstance(value, dict) and "name" in value:
+        options = ", ".join(f"{name}={option!r}" for name, option in value.items() if name != "name")
+        shown = f"{value['name']}({options})"
     return shown if len(shown) <= 200 else f"{shown[:200]} ..."
