@@ -5,8 +5,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["check_aligned"]
-
 
 def check_aligned(**given: Any) -> None:
     """Refuse pandas objects that carry the same index labels in different orders.

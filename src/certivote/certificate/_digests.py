@@ -19,8 +19,6 @@ from numpy.typing import NDArray
 
 from certivote.maths.tree_digest import Piece, join_pieces, make_piece
 
-__all__ = ["as_rows", "data_digest", "part_digest", "row_keys", "row_piece", "rows_digest"]
-
 _CHUNK = 1 << 20
 """Values that are laid out for digests at a time."""
 _EXACT = 1 << 53

@@ -2,18 +2,6 @@
 
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
-__all__ = [
-    "confidence",
-    "counted",
-    "entities",
-    "number_down",
-    "number_up",
-    "percent_down",
-    "percent_up",
-    "plain_percent",
-]
-
-
 _MANY_DIGITS = 15
 """Numbers with more digits before the point are written with a power of ten."""
 

@@ -6,8 +6,6 @@ from typing import Annotated
 from certivote.codec import LARGEST, Count, Names, Share, Within
 from certivote.theory.families import FAMILIES
 
-__all__ = ["Bound", "Candidate", "Delta", "Drift", "PartRecord", "Payment", "RenyiOrder"]
-
 Delta = Annotated[float, Within(0.0, 1.0, closed="neither")]
 RenyiOrder = Annotated[float, Within(1.0, float("inf"), closed="neither")]
 Bound = Annotated[float, Within(0.0, 4.0)]

@@ -5,8 +5,6 @@ from dataclasses import dataclass, field
 from certivote.certificate._parts import Bound, Delta
 from certivote.codec import Count, Share
 
-__all__ = ["Fixed", "PromiseRecord", "Statement"]
-
 
 @dataclass(frozen=True)
 class Statement:

@@ -11,8 +11,6 @@ from certivote.theory.methods import METHODS
 if TYPE_CHECKING:
     from certivote.certificate._certificate import Certificate
 
-__all__ = ["SCHEMA_VERSION", "certificate_from", "check_certificate"]
-
 SCHEMA_VERSION = 1
 
 _INFINITY = float("inf")

@@ -22,8 +22,6 @@ import numpy as np
 from certivote.certificate._certificate import Certificate
 from certivote.certificate._witnesses import Digests, Witnesses
 
-__all__ = ["UsedRows", "are_own_rows", "used_rows", "witnessed"]
-
 _CHANCE = 1e-3
 """Probability with which new rows are taken for those that made the vote."""
 _PASSING = {"builtins", "certivote", "functools", "numpy", "sklearn"}

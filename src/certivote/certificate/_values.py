@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["class_place", "missing_places", "names_of", "one_spelling", "unwritable_text"]
-
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-][0-9]{1,4})?")
 """An exponent has a sign, as programs write it: 12e5 is taken for a name, of digits and letters."""
 _HALF = re.compile("[\ud800-\udfff]")

@@ -15,8 +15,6 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-__all__ = ["MOST_WITNESSES", "Digests", "Witnesses", "value_digests"]
-
 MOST_WITNESSES = 10_000
 """Training rows that a model keeps witnesses of, and certification rows."""
 _CELLS = 1 << 22

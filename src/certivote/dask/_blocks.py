@@ -15,8 +15,6 @@ from certivote.theory.risks import Labels
 from certivote.voters import FittedVoters
 from certivote.votes import Votes, stack_votes
 
-__all__ = ["ClusterBlocks"]
-
 _CHUNK = 1 << 16
 """Rows that vote at a time."""
 _ASKED_AGAIN = 16

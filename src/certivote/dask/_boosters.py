@@ -11,8 +11,6 @@ from certivote.dask._cluster import Passes, dask_package
 from certivote.dask._partition import Part, read, working_on
 from certivote.voters import BOOSTER_ROUNDS, booster_parameters
 
-__all__ = ["train_booster"]
-
 _MOST_ROWS = 2_000_000
 """Training rows of a booster, at most: they are in the workers' memory."""
 _ATTEMPTS = 3

@@ -30,8 +30,6 @@ from certivote.promises import Promise
 from certivote.splits import BaseSplit, Single
 from certivote.theory.methods import METHODS
 
-__all__ = ["DaskCertifiedVoteClassifier"]
-
 
 class DaskCertifiedVoteClassifier(CertificateCard, ClassifierMixin, VoteParameters):  # type: ignore[misc]  # scikit-learn has no types
     """A certified majority vote, fitted to rows that lie on a Dask cluster.

@@ -8,8 +8,6 @@ from typing import Any, NoReturn
 from certivote.dask._partition import Target
 from certivote.pipeline import Stage
 
-__all__ = ["Passes", "Table", "by_partition", "current_client", "dask_package", "is_lazy", "sent", "unpacked"]
-
 _QUIET = {"distributed.admin.large-graph-warning-threshold": "4GB"}
 """Voters are sent with the work: a worker that is lost takes nothing with it that cannot be made again."""
 

@@ -12,8 +12,6 @@ from certivote.dask._cluster import dask_package
 from certivote.io import TableFile, TablePieces
 from certivote.pipeline import PredictionCounts, count_predictions
 
-__all__ = ["connected", "count_pieces", "frame_of", "frames", "run_on", "source_of"]
-
 _PATIENCE = "5s"
 """How long a scheduler may take to answer."""
 

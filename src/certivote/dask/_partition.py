@@ -17,8 +17,6 @@ from certivote.certificate import row_keys
 from certivote.pipeline import NumberedRows, check_labelled, trains
 from certivote.voters import VoterSet
 
-__all__ = ["Layout", "Part", "Rows", "Target", "apart", "check", "fingerprint", "read", "same_rows", "working_on"]
-
 
 @dataclass(frozen=True)
 class Layout:

@@ -15,8 +15,6 @@ from certivote.theory.risks import Labels, Loss, answers_and_mistakes
 from certivote.voters import FittedVoters, GrownApart, grow_apart
 from certivote.votes import Votes, stack_votes
 
-__all__ = ["Counted", "Looked", "count", "digest", "grow", "look", "sample", "vote"]
-
 _CHUNK = 16 * LEAF
 """Rows whose votes are in memory at a time: whole leaves of the digest, so that little is left over at the ends."""
 

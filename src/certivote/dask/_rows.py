@@ -22,8 +22,6 @@ from certivote.theory.risks import Labels, Loss
 from certivote.voters import FittedVoters, Mixed, fit_sample, with_booster, with_grown
 from certivote.votes import Votes, stack_votes
 
-__all__ = ["ClusterRows"]
-
 Places = NDArray[np.intp]
 
 _TREES = 100

@@ -10,8 +10,6 @@ from certivote.io._table_files import TableError, TableFile
 from certivote.io._tables import check_columns, column_names, stream_text
 from certivote.voters.text_columns import as_number, coded
 
-__all__ = ["read_alike"]
-
 _CHUNK = 1 << 16
 """Rows that are read at a time."""
 

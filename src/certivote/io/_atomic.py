@@ -11,8 +11,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-__all__ = ["atomic_file", "check_writable", "write_atomically"]
-
 _OPEN_FILE = re.compile(r"/dev/fd/(\d+)|/proc/(?:self|thread-self)/fd/(\d+)")
 _UNFINISHED = ".unfinished"
 _LONGEST = 100

@@ -15,8 +15,6 @@ import numpy as np
 
 from certivote.io._archive import ModelFileError, check_sizes, text_of
 
-__all__ = ["pack", "types_in", "unpack"]
-
 _PLAIN = frozenset(
     f"builtins.{name}" for name in ("bool", "bytes", "dict", "float", "int", "list", "set", "slice", "str", "tuple")
 ) | frozenset(

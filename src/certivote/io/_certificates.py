@@ -7,8 +7,6 @@ from pathlib import Path
 from certivote.certificate import Certificate
 from certivote.io._archive import ModelFileError, read_archive
 
-__all__ = ["read_certificate"]
-
 _LARGEST = 1 << 28
 """Bytes of a certificate."""
 

@@ -6,8 +6,6 @@ from certivote.io._side_columns import finite_numbers
 from certivote.io._table_files import TableError, TableFile
 from certivote.io._tables import side_columns
 
-__all__ = ["read_costs"]
-
 _TRUE, _ANSWERED, _COST = "true", "answered", "cost"
 
 

@@ -14,17 +14,6 @@ from certivote.io._side_columns import SideColumn
 from certivote.io._table_files import TableError, TableFile
 from certivote.voters.text_columns import MISSING, coded
 
-__all__ = [
-    "check_finite",
-    "check_widths",
-    "csv_chunks",
-    "csv_names",
-    "csv_side",
-    "named_or_filled",
-    "raw_csv",
-    "read_csv",
-]
-
 _CHUNK = 1 << 16
 """Rows of a CSV file that are parsed at a time."""
 _GLANCE = 1_000

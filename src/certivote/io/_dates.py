@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from certivote.io._table_files import TableError
 
-__all__ = ["moments"]
-
 _DATE = re.compile(
     r"(?P<a>\d{1,4})(?P<mark>[./-])(?P<b>\d{1,2})(?P=mark)(?P<c>\d{4}|\d{1,2})"
     r"(?:(?:,? +|T)(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?P<fraction>\.\d+)?)?"

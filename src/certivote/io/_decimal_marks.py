@@ -8,8 +8,6 @@ from typing import Any
 from certivote.io._table_files import TableError, TableFile
 from certivote.voters.text_columns import as_number, coded
 
-__all__ = ["COMMA", "readable_columns", "with_points"]
-
 COMMA = re.compile(r"[+-]?(\d+,\d*|,\d+)([eE][+-]?\d+)?")
 _POINT = re.compile(r"[+-]?(\d+\.\d*|\.\d+)([eE][+-]?\d+)?")
 _COMMA_THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?")

@@ -8,8 +8,6 @@ from certivote.io._decimal_marks import with_points
 from certivote.io._side_columns import SideColumn, as_value, warn_of_spellings
 from certivote.io._table_files import TableError
 
-__all__ = ["classes_and_answers", "same_labels", "true_and_predicted"]
-
 _TRUTH = {"true": True, "false": False}
 Labels = list[Any]
 

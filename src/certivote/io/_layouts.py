@@ -15,8 +15,6 @@ from certivote.io._side_columns import SideColumn, check_target
 from certivote.io._table_files import TableError, TableFile
 from certivote.io._tables import check_columns
 
-__all__ = ["Layout", "TablePieces", "lay_out"]
-
 Run = Callable[[Callable[[FilePiece], Any], Sequence[FilePiece]], Iterable[Any]]
 """A function and pieces to what it makes of each, in their order: ``map``, or one that lets others do it."""
 _MOST = 1_000_000

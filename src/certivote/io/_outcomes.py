@@ -15,8 +15,6 @@ from certivote.io._side_columns import SideColumn, group_names
 from certivote.io._table_files import TableError, TableFile
 from certivote.io._tables import check_columns, column_names, read_columns, stream_text
 
-__all__ = ["OutcomeTable", "read_outcomes"]
-
 _CHUNK = 50_000
 """Rows in memory at a time, where only their text is looked at."""
 

@@ -12,8 +12,6 @@ from certivote.io._side_columns import SideColumn
 from certivote.io._table_files import TableError, TableFile
 from certivote.voters.text_columns import coded
 
-__all__ = ["parquet_file", "raw_parquet", "read_parquet"]
-
 
 def parquet_file(file: TableFile) -> Any:
     """The file as pyarrow opens it."""

@@ -19,8 +19,6 @@ from certivote.io._side_columns import SideColumn
 from certivote.io._table_files import TableError, TableFile
 from certivote.io._tables import column_names, reading
 
-__all__ = ["FilePiece", "divided", "files_of"]
-
 _BLOCK = 1 << 25
 """Bytes of a CSV file in a piece, about."""
 _ROWS = 1 << 18

@@ -5,8 +5,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-__all__ = ["check_probe", "probe_from", "probe_of"]
-
 _MOST_ROWS = 1 << 8
 """Rows that a file may have voted on when it is opened, of which each takes memory for all voters."""
 _PER_COLUMN = 16

@@ -14,17 +14,6 @@ from certivote.io._dates import moments
 from certivote.io._decimal_marks import with_points
 from certivote.io._table_files import TableError, TableFile
 
-__all__ = [
-    "SideColumn",
-    "as_value",
-    "check_target",
-    "finite_numbers",
-    "group_names",
-    "target_labels",
-    "times",
-    "warn_of_spellings",
-]
-
 _CLASSES = 100
 """Labels beyond which there must be two rows of each, on average."""
 _WHOLE = re.compile(r"[+-]?[0-9]+")

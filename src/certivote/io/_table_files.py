@@ -13,8 +13,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import BinaryIO, TextIO
 
-__all__ = ["TableError", "TableFile", "is_parquet", "read_standard_input"]
-
 _SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
 _NAMED = {"tab": "\t", r"\t": "\t"}
 _SHOWN = {"\t": "tab"}

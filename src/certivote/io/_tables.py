@@ -19,17 +19,6 @@ from certivote.io._parquet_tables import parquet_file, read_parquet
 from certivote.io._side_columns import SideColumn, finite_numbers, group_names, target_labels, times
 from certivote.io._table_files import TableError, TableFile
 
-__all__ = [
-    "Table",
-    "check_columns",
-    "column_names",
-    "read_predictions",
-    "read_table",
-    "reading",
-    "side_columns",
-    "stream_text",
-]
-
 
 @dataclass(frozen=True)
 class Table:

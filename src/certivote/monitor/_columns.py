@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 
 from certivote.pipeline import ColumnShares
 
-__all__ = ["Moved", "moved"]
-
 _LEVEL = 0.01
 """Of columns that have not moved, about this share of all monitors would name one."""
 

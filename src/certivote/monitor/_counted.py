@@ -4,8 +4,6 @@ from dataclasses import dataclass, fields
 
 from certivote.codec import Count
 
-__all__ = ["MOST_CALLS", "Counted", "noted"]
-
 MOST_CALLS = 500
 
 

@@ -28,8 +28,6 @@ from certivote.monitor._words import drift_summary
 from certivote.pipeline import GRID, check_held, table_columns
 from certivote.theory.predictors import PREDICTORS
 
-__all__ = ["DriftMonitor", "DriftPoint"]
-
 DriftPoint = tuple[int, float, float]
 """Rows until then, and the logarithms of the evidence and of the evidence of a change."""
 

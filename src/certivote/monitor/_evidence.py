@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from certivote.codec import LARGEST, Longest, Within, printable
 
-__all__ = ["Alarm", "Changes", "Judged", "Number", "Short", "Units"]
-
 Array = NDArray[np.float64]
 Number = Annotated[int, Within(1, LARGEST)]
 """The number of an outcome, which is counted from 1."""

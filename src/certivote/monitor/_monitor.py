@@ -30,8 +30,6 @@ from certivote.monitor._watched import AUTOMATIC, PROMISES_WATCHED, Outcomes, Un
 from certivote.monitor._words import assumptions, plain, summary
 from certivote.theory.predictors import PREDICTORS
 
-__all__ = ["Monitor"]
-
 
 class Monitor(Reported):
     """Whether a certificate still holds, judged by outcomes as they come, at every moment with the same guarantee.

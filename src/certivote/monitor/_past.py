@@ -5,8 +5,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MOST_POINTS", "Thinned"]
-
 MOST_POINTS = 500
 Moment = tuple[float, ...]
 

@@ -7,8 +7,6 @@ if TYPE_CHECKING:
     from certivote.monitor._drift import DriftMonitor
     from certivote.monitor._monitor import Monitor
 
-__all__ = ["Reported"]
-
 
 class Reported:
     """What can be shown as a page."""

@@ -12,8 +12,6 @@ from certivote.certificate import class_place, missing_places, names_of, one_spe
 from certivote.pipeline import as_floats, check_held, plain_values
 from certivote.promises import margins
 
-__all__ = ["checked_alpha", "checked_seed", "columns_of", "names", "places", "sureness", "time_text", "values_of"]
-
 _LONGEST = 64
 """Characters of a time."""
 

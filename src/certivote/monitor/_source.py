@@ -6,8 +6,6 @@ from typing import Any
 from certivote.certificate import Certificate
 from certivote.io import read_certificate
 
-__all__ = ["certificate_of"]
-
 
 def certificate_of(source: Any) -> Certificate:
     """The certificate itself, that of a fitted classifier, or that in a file."""

@@ -13,8 +13,6 @@ from certivote.monitor._evidence import Alarm, Changes, Judged
 from certivote.monitor._past import Thinned
 from certivote.monitor._watched import ONE, Units, Watched
 
-__all__ = ["Point", "Stream"]
-
 _CHUNK = 512
 """Outcomes that are handled at a time."""
 

@@ -15,8 +15,6 @@ from certivote.io import read_model
 from certivote.pipeline import Reference, check_rows, on_grid
 from certivote.voters import FittedVoters, VoterSet
 
-__all__ = ["Model", "model_of"]
-
 
 @dataclass(frozen=True)
 class Model:

@@ -17,8 +17,6 @@ from certivote.monitor._evidence import Short
 from certivote.monitor._words import plain
 from certivote.promises import Subgroups, group_places
 
-__all__ = ["AUTOMATIC", "KINDS", "ONE", "PROMISES_WATCHED", "Label", "Outcomes", "Watched", "divided", "watched_of"]
-
 ONE = 1 << 32
 """Units of a loss of 1: losses are whole numbers of them, rounded down."""
 BOUND = "bound"

@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from certivote.monitor._monitor import Monitor
     from certivote.monitor._stream import Stream
 
-__all__ = ["assumptions", "drift_summary", "plain", "share", "summary"]
-
 _LONGEST = 200
 """Characters of a name."""
 

@@ -10,20 +10,6 @@ from certivote.certificate import check_aligned, missing_places
 from certivote.pipeline._values import plain_values
 from certivote.theory.predictors import RANDOM
 
-__all__ = [
-    "Probable",
-    "ask",
-    "by_class",
-    "by_name",
-    "checked_labels",
-    "checked_scores",
-    "codes_of",
-    "match",
-    "named_models",
-    "probabilities",
-    "true_labels",
-]
-
 Labels = list[Any]
 Array = NDArray[np.float64]
 Probable = tuple[Labels, Array]

@@ -19,17 +19,6 @@ from certivote.theory.methods import METHODS
 from certivote.theory.risks import Labels, Loss, SmoothRisk
 from certivote.votes import LinearMap, Votes, stack_votes
 
-__all__ = [
-    "BLOCK_ROWS",
-    "Block",
-    "Blocks",
-    "LocalBlocks",
-    "block_focus",
-    "block_risk",
-    "blocked_boosting",
-    "blocked_risk",
-]
-
 Array = NDArray[np.float64]
 
 BLOCK_ROWS = 1 << 18

@@ -17,8 +17,6 @@ from certivote.pipeline._prepare import prepare
 from certivote.pipeline._progress import progress
 from certivote.theory.methods import METHODS
 
-__all__ = ["compare"]
-
 
 def compare(
     X: Any,

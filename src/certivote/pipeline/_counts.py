@@ -18,8 +18,6 @@ from numpy.typing import NDArray
 from certivote.codec import CodecError, Within, parse, read, write
 from certivote.maths.tree_digest import LEAF, Piece
 
-__all__ = ["CountedPart", "Label", "PredictionCounts", "is_label", "merge_counts", "packed"]
-
 Label = str | bool | int | float
 _WIDTH = 32
 """Bytes of a row in a digest: 16 for its answer, 16 for its label."""

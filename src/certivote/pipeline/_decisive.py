@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from certivote.voters import FittedVoters
 
-__all__ = ["DecisiveVoters"]
-
 Array = NDArray[np.float64]
 
 

@@ -12,8 +12,6 @@ from certivote.certificate import check_aligned
 from certivote.pipeline._values import check_held
 from certivote.voters import FittedPreprocessed, UnreadWarning, VoterSet
 
-__all__ = ["check_labelled", "check_rows", "refuse_fit_params"]
-
 
 def check_rows(owner: Any, voter_set: VoterSet, X: Any, voters: Any, strict: bool = False) -> Any:
     """Rows to vote on, checked against those that ``owner``, an estimator, was fitted to.

@@ -24,8 +24,6 @@ from certivote.theory.risks import Labels, Loss, SmoothRisk, drawn_risk
 from certivote.theory.theorems import Setting
 from certivote.votes import Votes
 
-__all__ = ["SOLVERS", "Objective", "Problem", "expected_bound", "training_objective"]
-
 Array = NDArray[np.float64]
 
 _MAX_STEPS = 150

@@ -12,8 +12,6 @@ from certivote.theory.bounds import holdout
 from certivote.theory.entities import Entities
 from certivote.theory.risks import Labels
 
-__all__ = ["Majority", "certified_majority", "class_counts", "fixed_bound"]
-
 
 @dataclass(frozen=True)
 class Majority:

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 
 from certivote.pipeline._column_remarks import Column
 
-__all__ = ["RowSample", "how_often_less", "next_nearer", "sample_of", "share_with_jumps"]
-
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
 

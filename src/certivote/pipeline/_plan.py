@@ -25,8 +25,6 @@ from certivote.theory.risks import Loss
 from certivote.theory.theorems import Setting
 from certivote.voters import VOTERS, VoterSet, resolve_voters
 
-__all__ = ["PARAMETER_CONSTRAINTS", "Plan", "make_plan", "usual_voters"]
-
 _BOUND_SHARE = 0.8
 """What the bound has of delta where promises hold together with it."""
 

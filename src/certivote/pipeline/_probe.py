@@ -9,8 +9,6 @@ from sklearn.utils import _safe_indexing
 
 from certivote.pipeline._split import PartRows
 
-__all__ = ["probe_rows"]
-
 _ROWS, _FROM = 64, 200
 """Probe rows, and the rows that their values are taken from."""
 

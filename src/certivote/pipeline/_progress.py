@@ -4,8 +4,6 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-__all__ = ["Stage", "Tick", "progress"]
-
 Tick = Callable[[], None]
 """Called after each step of a stage."""
 

@@ -20,8 +20,6 @@ from certivote.theory.theorems import Setting
 from certivote.voters import OutOfSampleVotes
 from certivote.votes import plurality
 
-__all__ = ["GUIDE_ROWS", "Sight", "Unseen", "check_promises", "check_sight", "columns_of", "make_promises"]
-
 GUIDE_ROWS = 20_000
 """Training rows whose out-of-sample votes guide promises, at most."""
 _SET_ASIDE = 0.2

@@ -16,8 +16,6 @@ from certivote.certificate import Provenance
 from certivote.pipeline._seeds import Streams
 from certivote.pipeline._values import column_name
 
-__all__ = ["Table", "describe_table", "provenance"]
-
 
 @dataclass(frozen=True)
 class Table:

@@ -14,21 +14,6 @@ from certivote.pipeline._values import plain_values
 from certivote.theory.entities import Entities
 from certivote.votes import Votes
 
-__all__ = [
-    "GRID",
-    "MOST_COLUMNS",
-    "MOST_ROWS",
-    "MOST_WORDS",
-    "RANGES",
-    "ColumnShares",
-    "Reference",
-    "ReferenceRows",
-    "on_grid",
-    "reference_among",
-    "reference_rows",
-    "table_columns",
-]
-
 GRID = 1 << 12
 """Masses are kept as multiples of one over this."""
 MOST_ROWS = 10_000

@@ -7,8 +7,6 @@ from certivote.pipeline._plan import Plan
 from certivote.pipeline._prepare import prepare
 from certivote.pipeline._progress import Stage
 
-__all__ = ["run"]
-
 
 def run(
     plan: Plan,

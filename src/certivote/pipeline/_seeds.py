@@ -8,8 +8,6 @@ import numpy as np
 
 from certivote.maths.streams import stream, stream_key
 
-__all__ = ["Seed", "Streams", "seed_of"]
-
 
 @dataclass(frozen=True)
 class Seed:

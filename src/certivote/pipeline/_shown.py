@@ -9,8 +9,6 @@ from scipy import sparse
 
 from certivote.certificate import are_own_rows, part_digest, row_keys
 
-__all__ = ["Shown"]
-
 
 @dataclass(frozen=True)
 class Shown:

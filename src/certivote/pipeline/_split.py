@@ -12,8 +12,6 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["COMPARED_ROWS", "Duplicates", "PartRows", "Split", "count_duplicates", "split_rows"]
-
 Split = Literal["none", "single", "cross"]
 """Or a number of folds."""
 Rows = NDArray[np.intp]

@@ -16,8 +16,6 @@ from certivote.pipeline._seeds import Streams
 from certivote.pipeline._values import column_name, plain_values
 from certivote.theory.entities import Entities
 
-__all__ = ["Units", "drift_of", "make_units", "require_repeatable", "units_again"]
-
 Codes = NDArray[np.intp]
 
 

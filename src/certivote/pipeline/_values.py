@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from certivote.certificate import counted
 
-__all__ = ["as_floats", "check_held", "column_name", "plain_values"]
-
 
 def check_held(**given: Any) -> None:
     """Refuse what would be read as something else: masked values, and columns of which two have one name.

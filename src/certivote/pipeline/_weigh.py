@@ -16,8 +16,6 @@ from certivote.theory.risks import Labels, Loss, drawn_risk, mistakes
 from certivote.voters import FittedVoters
 from certivote.votes import Votes
 
-__all__ = ["informed_weights", "unseen_weights"]
-
 Array = NDArray[np.float64]
 
 _ROWS = 20_000

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from certivote.certificate import Certificate, counted, percent_up, plain_percent
 from certivote.present._subject import is_one_model
 
-__all__ = ["CandidateLine", "candidate_lines", "candidates_note", "candidates_text"]
-
 
 @dataclass(frozen=True)
 class CandidateLine:

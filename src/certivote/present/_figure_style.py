@@ -5,8 +5,6 @@ The colour of a method is in its row of :data:`certivote.theory.methods.METHODS`
 
 from typing import Any
 
-__all__ = ["PALE", "STYLE", "mixed"]
-
 STYLE: Any = {
     "font.size": 8,
     "axes.titlesize": 9,

@@ -7,8 +7,6 @@ from itertools import groupby
 
 from certivote.certificate import Certificate, PartRecord, Statement, counted, plain_percent
 
-__all__ = ["LedgerLine", "cost_text", "ledger", "ledger_text"]
-
 
 @dataclass(frozen=True)
 class LedgerLine:

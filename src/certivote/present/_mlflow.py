@@ -9,8 +9,6 @@ from certivote.certificate import Certificate
 from certivote.present._breakdown import observed_rate
 from certivote.present._plain import printable
 
-__all__ = ["log_certificate"]
-
 _LONGEST = 250
 """Characters of a parameter, which old servers cut there."""
 

@@ -9,8 +9,6 @@ from certivote.present._numbers import numbers
 from certivote.present._plain import printable
 from certivote.present._promise import promise, unchecked
 
-__all__ = ["CertificateCard", "certificate_card"]
-
 
 class CertificateCard:
     """Adds the certificate to what scikit-learn shows of an estimator in a notebook, once there is one."""

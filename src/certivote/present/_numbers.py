@@ -7,8 +7,6 @@ from certivote.present._promises import promise_facts
 from certivote.present._provenance import provenance_facts
 from certivote.present._wording import facts
 
-__all__ = ["numbers"]
-
 
 def numbers(certificate: Certificate) -> list[tuple[str, str]]:
     """Names and what they name; of a list, the name stands at its first line."""

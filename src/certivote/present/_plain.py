@@ -5,8 +5,6 @@ from typing import Any
 
 from certivote.certificate import Certificate
 
-__all__ = ["plain", "plain_text", "printable"]
-
 
 def plain_text(text: str) -> str:
     r"""The text with whatever cannot be printed, such as a file may bring, written as an escape.

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-__all__ = ["plot_certificate", "plot_comparison", "plot_decisions", "plot_monitor", "plot_weights"]
-
 _INK = "#404040"
 _OBSERVED, _STEP, _BOUND, _ALARM = "#0072b2", "#e69f00", "#d55e00", "#b3142b"
 _CURVE = "abstention"

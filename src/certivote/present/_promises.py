@@ -5,8 +5,6 @@ from certivote.present._ledger import ledger, ledger_text
 from certivote.present._plain import plain
 from certivote.promises import PROMISES
 
-__all__ = ["is_known", "promise_facts", "promise_lines", "promise_text", "promises_note"]
-
 _MANY = 10
 """Lines of one promise that the text of a certificate has at most."""
 

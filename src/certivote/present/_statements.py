@@ -8,8 +8,6 @@ from certivote.certificate import PromiseRecord, Statement
 from certivote.maths.rounding import all_but
 from certivote.present._plain import plain_text
 
-__all__ = ["Pair", "curve_points", "group_blocks", "limits", "parameter", "rate"]
-
 Pair = tuple[Statement, Statement]
 """Two statements that belong together."""
 

@@ -15,8 +15,6 @@ from certivote.present._wording import bound_text, majority
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["certificate_text", "comparison_text", "text_table"]
-
 _WIDTH = 100
 
 

@@ -48,8 +48,6 @@ from certivote.promises._rows import Columns, PromiseRows
 from certivote.promises._sequence import until_failure
 from certivote.promises._words import as_asked, over_entities, seen
 
-__all__ = ["Abstention"]
-
 _STEPS = 100
 _STEPS_OF_ENTITIES = 30
 """Thresholds of a sequence, at most: more are no better, and of entities every test records all losses."""

@@ -7,8 +7,6 @@ from certivote.certificate import PromiseRecord
 from certivote.promises._ledger import Ledger
 from certivote.promises._rows import Columns
 
-__all__ = ["Guide", "Promise"]
-
 Guide = Literal["none", "columns", "votes"]
 """What a promise must look at before rows are counted: nothing, columns, or columns and out-of-sample votes."""
 

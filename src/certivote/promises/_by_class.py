@@ -35,8 +35,6 @@ from certivote.promises._base import Promise
 from certivote.promises._ledger import Ledger
 from certivote.promises._words import over_entities, seen
 
-__all__ = ["ByClass"]
-
 
 class ByClass(Promise):
     """Errors within each class and its false alarms: sensitivity and specificity, seen from the other side.

@@ -46,8 +46,6 @@ from certivote.promises._words import over_entities, seen
 from certivote.theory.bets import by_entity
 from certivote.theory.entities import mean_loss
 
-__all__ = ["Costs"]
-
 Array = NDArray[np.float64]
 
 _MOST_BETS = 100_000

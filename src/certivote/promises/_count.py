@@ -11,8 +11,6 @@ from certivote.theory.predictors import CountedRows, Evidence, Tally, Vote
 from certivote.theory.risks import Labels, Loss
 from certivote.votes import Votes
 
-__all__ = ["CountedVote", "Repeats", "count_votes", "how_many"]
-
 Places = NDArray[np.intp]
 Repeats = NDArray[np.int64]
 

@@ -39,8 +39,6 @@ from numpy.typing import NDArray
 from certivote.certificate import Fixed, PromiseRecord, Statement, counted, entities
 from certivote.promises._ledger import Ledger
 
-__all__ = ["GRID", "apart", "checked_share", "lacking", "largest_threshold", "rows_needed"]
-
 Array = NDArray[np.float64]
 Test = Callable[[float], Statement]
 """The statement that is made at a threshold."""

@@ -22,8 +22,6 @@ from certivote.promises._sets import PredictionSets
 from certivote.theory.predictors import GIVEN
 from certivote.votes import plurality
 
-__all__ = ["Decisions", "answered", "flagged", "prediction_sets"]
-
 Mask = NDArray[np.bool_]
 Array = NDArray[np.float64]
 

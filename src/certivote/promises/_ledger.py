@@ -31,8 +31,6 @@ from certivote.theory.entities import mean_loss
 from certivote.theory.predictors import Evidence
 from certivote.theory.theorems import Setting, Theorem
 
-__all__ = ["Ledger"]
-
 Mask = NDArray[np.bool_]
 
 

@@ -14,8 +14,6 @@ from certivote.promises._base import Promise
 from certivote.promises._ledger import Ledger
 from certivote.promises._words import over_entities, seen
 
-__all__ = ["Precision"]
-
 
 class Precision(Promise):
     """How often an answer of each class is right; and, among more than two classes, how often it is missed.

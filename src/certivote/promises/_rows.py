@@ -10,8 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 from certivote.theory.entities import Entities
 from certivote.theory.risks import Labels
 
-__all__ = ["Columns", "PromiseRows", "margins"]
-
 Array = NDArray[np.float64]
 Columns = Callable[[str], list[Any]]
 """A name to the values of that column in all rows, as Python has them."""

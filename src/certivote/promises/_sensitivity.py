@@ -36,8 +36,6 @@ from certivote.promises._ledger import Ledger
 from certivote.promises._rows import Columns
 from certivote.promises._words import as_asked, over_entities, seen
 
-__all__ = ["Sensitivity"]
-
 _MISSED_OF, _ALARMS_OF = 10.0 / 9.0, 10.0
 """Nine tenths of the level choose the threshold, one tenth bounds the false alarms."""
 _SECOND = {("0", "1"), ("False", "True"), ("-1", "1")}

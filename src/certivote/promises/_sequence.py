@@ -29,8 +29,6 @@ from collections.abc import Iterable
 
 from certivote.certificate import Statement
 
-__all__ = ["until_failure"]
-
 
 def until_failure(tests: Iterable[Statement], target: float) -> tuple[list[Statement], int | None]:
     """Test claims one after another until one fails; tests after it are not made.

@@ -22,8 +22,6 @@ from certivote.promises._cutoff import checked_share, lacking, largest_threshold
 from certivote.promises._ledger import Ledger, Mask
 from certivote.promises._words import as_asked, over_entities, seen
 
-__all__ = ["PredictionSets"]
-
 
 class PredictionSets(Promise):
     """Sets of classes, small where the vote is sure, that hold the true class with a certified probability.

@@ -46,8 +46,6 @@ from certivote.promises._ledger import Ledger
 from certivote.promises._rows import Columns
 from certivote.promises._words import over_entities, seen
 
-__all__ = ["Subgroups", "group_places"]
-
 _FEW = 10
 """Numbers of a column with more different ones are grouped by ranges."""
 _MOST = 50

@@ -4,8 +4,6 @@ from decimal import Decimal
 
 from certivote.certificate import PromiseRecord, Statement, counted, entities, plain_percent
 
-__all__ = ["as_asked", "over_entities", "seen"]
-
 
 def as_asked(share: float) -> str:
     """A share that was asked for, as it was written: 95.00 %, though the number 0.95 is a little less.

@@ -13,8 +13,6 @@ from certivote.verify._losses import losses_fit, recorded_mean
 from certivote.verify._methods import RANDOM, method_of
 from certivote.verify._theorems import bound_holds, confidence, nats, penalty, rate_holds, shares
 
-__all__ = ["SLACK", "as_part", "check_account", "check_delta"]
-
 SLACK = arb("1e-8")
 """How far above the theorem's value the recorded numbers may be; more means that one of them is another's."""
 _FLOAT_LEVELS = 690

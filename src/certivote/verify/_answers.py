@@ -11,8 +11,6 @@ from certivote.certificate import Certificate
 from certivote.verify._simulation import Array, Labels
 from certivote.verify._values import values_of
 
-__all__ = ["Answers", "asked", "listed", "probabilities", "read_answers"]
-
 
 @dataclass(frozen=True)
 class Answers:

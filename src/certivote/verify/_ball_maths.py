@@ -9,22 +9,6 @@ from collections.abc import Callable
 
 from flint import arb, ctx, fmpq
 
-__all__ = [
-    "BITS",
-    "binomial_limit_holds",
-    "categorical_kl",
-    "dirichlet_kl",
-    "dirichlet_log_ratio",
-    "dirichlet_renyi",
-    "gaussian_kl",
-    "gaussian_log_ratio",
-    "gaussian_renyi",
-    "kl_limit_holds",
-    "log_constant",
-    "positive",
-    "smallest",
-]
-
 BITS = 256
 """Precision of a proof."""
 _INFINITE = "the Rényi divergence is infinite"

@@ -11,8 +11,6 @@ from collections.abc import Iterator, Sequence
 
 from flint import arb, fmpq
 
-__all__ = ["bets_hold", "betting_limit_holds", "order_free_limit_holds"]
-
 _AT_STAKE = fmpq(31, 32)
 """What a loss of 1 may take of the wealth."""
 _FIRST_MEAN, _FIRST_VARIANCE = fmpq(1, 2), fmpq(1, 4)

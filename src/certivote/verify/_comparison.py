@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Comparison", "are_close"]
-
 _RELATIVE, _ABSOLUTE = 1e-7, 1e-10
 """How far numbers may be off: another processor may round the last digits of what is learned in another way."""
 _PLAIN = (type(None), bool, int, float, str, np.ndarray)

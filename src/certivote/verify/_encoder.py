@@ -12,8 +12,6 @@ from certivote.verify._check import Check, trusted
 from certivote.verify._comparison import Comparison
 from certivote.verify._rows import rule_rows
 
-__all__ = ["check_encoder"]
-
 
 def check_encoder(model: AuditedModel, X: Any, y: Any) -> Iterator[Check]:
     """Whether the encoder of the columns, if the voters have one, is that of the training rows; X may be None."""

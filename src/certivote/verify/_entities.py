@@ -5,8 +5,6 @@ from numpy.typing import NDArray
 
 from certivote.verify._simulation import Array, Labels
 
-__all__ = ["OTHER_LOSSES", "entity_losses", "renumbered", "row_shares"]
-
 OTHER_LOSSES = ", but the losses of the entities are OTHER than recorded"
 """Said where errors are as many as recorded, and of other entities."""
 

@@ -27,8 +27,6 @@ from certivote.verify._simulation import (
     simulate_logistic_normal,
 )
 
-__all__ = ["FAMILIES", "Family"]
-
 
 @dataclass(frozen=True)
 class Family:

@@ -7,8 +7,6 @@ from certivote.verify._ball_maths import binomial_limit_holds
 from certivote.verify._betting import bets_hold
 from certivote.verify._losses import exact_losses, losses_fit
 
-__all__ = ["is_fixed_bound"]
-
 
 def is_fixed_bound(
     errors: int, n: int, losses: tuple[float, ...], entities: int, delta: float, bound: float, bets: str

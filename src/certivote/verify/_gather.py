@@ -23,8 +23,6 @@ from certivote.verify._tally import Tally, joined, prior_votes, short, tally, un
 from certivote.verify._values import columns_of
 from certivote.verify._witnesses import GatheredWitnesses
 
-__all__ = ["Gathered", "GatheredPart", "GatheredVote"]
-
 
 class _Digest:
     """Whether rows that come one after another are those of a recorded digest."""

@@ -6,8 +6,6 @@ from functools import lru_cache
 
 from flint import arb, fmpq
 
-__all__ = ["exact_losses", "losses_fit", "mean_loss", "recorded_mean"]
-
 
 @lru_cache(maxsize=16)
 def exact_losses(losses: tuple[float, ...], n: int) -> tuple[fmpq, ...]:

@@ -10,8 +10,6 @@ from certivote.verify._check import Check
 from certivote.verify._methods import DRAWN, method_of
 from certivote.verify._theorems import confidence, delta_of_one, learned, penalty, shares, theorem_of
 
-__all__ = ["check_payments"]
-
 _CLOSE = arb("1e-9")
 """How far an item may be off, of one and of itself: the bill is for reading and rounded like any sum of floats."""
 

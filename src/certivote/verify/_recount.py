@@ -16,8 +16,6 @@ from certivote.verify._promises import Sight, recount_promises
 from certivote.verify._simulation import Array, Labels, least_rate, mean_over
 from certivote.verify._tally import Tally
 
-__all__ = ["check_prior_vote", "recount"]
-
 _RELATIVE, _ABSOLUTE = 1e-9, 1e-11
 """How far a recorded statistic may be from the one computed again."""
 _NUMBERS = 50_000_000

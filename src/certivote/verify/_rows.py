@@ -13,8 +13,6 @@ from certivote.verify._look import is_folded, n_first
 from certivote.verify._streams import random_key, random_numbers
 from certivote.verify._versions import other_versions
 
-__all__ = ["check_division", "check_part_rows", "rule_rows", "share_of", "trains"]
-
 Rows = NDArray[Any]
 _AT_ONCE = 1 << 22
 """Random numbers in memory at a time."""

@@ -7,19 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-__all__ = [
-    "Array",
-    "AuditedVotes",
-    "Labels",
-    "Simulation",
-    "dirichlet_half_tail",
-    "least_rate",
-    "mean_over",
-    "mistakes",
-    "simulate_dirichlet",
-    "simulate_logistic_normal",
-]
-
 Array = NDArray[np.float64]
 Labels = NDArray[np.intp]
 

@@ -6,8 +6,6 @@ import numpy as np
 
 from certivote.certificate import Certificate
 
-__all__ = ["random_key", "random_numbers"]
-
 
 def random_numbers(c: Certificate, purpose: str, *which: int) -> np.random.Generator:
     """The stream for a purpose, from its beginning."""

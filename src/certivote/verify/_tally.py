@@ -11,8 +11,6 @@ from certivote.verify._families import FAMILIES
 from certivote.verify._methods import METHODS, RANDOM, method_of
 from certivote.verify._simulation import Array, AuditedVotes, Labels, mistakes
 
-__all__ = ["Tally", "joined", "prior_votes", "short", "tally", "unknown_vote"]
-
 
 @dataclass(frozen=True)
 class Tally:

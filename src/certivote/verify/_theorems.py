@@ -15,21 +15,6 @@ from certivote.verify._families import FAMILIES, Family
 from certivote.verify._losses import exact_losses, mean_loss
 from certivote.verify._methods import DRAWN, method_of
 
-__all__ = [
-    "THEOREMS",
-    "Theorem",
-    "average_holds",
-    "bound_holds",
-    "confidence",
-    "delta_of_one",
-    "learned",
-    "nats",
-    "penalty",
-    "rate_holds",
-    "shares",
-    "theorem_of",
-]
-
 
 @dataclass(frozen=True)
 class Theorem:

@@ -8,8 +8,6 @@ from scipy import sparse
 
 from certivote.certificate import row_keys
 
-__all__ = ["rows_among"]
-
 
 def rows_among(X: Any, training: Any) -> int:
     """How many rows of ``X`` are training rows too, by their values: columns by name, numbers whatever their type.

@@ -9,8 +9,6 @@ import pandas as pd
 
 from certivote.verify._simulation import Labels
 
-__all__ = ["columns_of", "entity_numbers", "moment_numbers", "name_of", "values_of"]
-
 
 def values_of(given: Any, what: str) -> list[Any]:
     """One value for each row, as Python has it; what stands in a list is not made one type.

@@ -5,8 +5,6 @@ from importlib.metadata import PackageNotFoundError, version
 
 from certivote.certificate import Certificate
 
-__all__ = ["other_versions"]
-
 
 def other_versions(c: Certificate) -> str:
     """What may be the reason for a difference besides a forgery; empty if all versions are the recorded ones."""

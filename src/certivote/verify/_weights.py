@@ -18,8 +18,6 @@ from certivote.verify._families import FAMILIES
 from certivote.verify._methods import DRAWN, FIXED, GIVEN, MEAN, method_of
 from certivote.verify._simulation import Array
 
-__all__ = ["are_fixed_point", "check_recorded_weights", "could_be_weights", "is_certified_vote"]
-
 UNITS = 1 << 52
 """Deployed weights are multiples of one over this."""
 _LAST_PLACE = arb(2) ** -52

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 from certivote.certificate import MOST_WITNESSES, Certificate, Witnesses
 from certivote.verify._check import Check, trusted
 
-__all__ = ["GatheredWitnesses", "check_witnesses"]
-
 
 def check_witnesses(c: Certificate, witnesses: Witnesses | None) -> Iterator[Check]:
     """Whether there are as many as there should be."""

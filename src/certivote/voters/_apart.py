@@ -13,8 +13,6 @@ from certivote.voters._forest import FittedForest, Forest
 from certivote.voters._mixed import FittedMixed, Mixed, QuickMixed
 from certivote.voters._trees import Trees
 
-__all__ = ["GrownApart", "fit_sample", "grow_apart", "with_grown"]
-
 Bits = NDArray[np.bool_]
 
 _MOST_ROWS = 100_000

@@ -11,8 +11,6 @@ from sklearn.base import BaseEstimator
 from certivote.voters._reach import learned_in
 from certivote.votes import Votes
 
-__all__ = ["NOT_STORED", "FittedVoters", "OutOfSampleVotes", "VoterSet", "out_of_sample_by_voting"]
-
 NOT_STORED = {"stored": False}
 """Metadata of a field that fitted voters have in memory only: a model file does not hold it."""
 

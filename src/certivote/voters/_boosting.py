@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from certivote.voters._leaf_tables import MOST_LEAVES, LeafTables
 from certivote.voters._trees import FEW, Trees
 
-__all__ = ["Boosting", "fit_boosting"]
-
 Array = NDArray[np.float64]
 
 _CHUNK = 1 << 13

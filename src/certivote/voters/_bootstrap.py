@@ -11,8 +11,6 @@ from sklearn.utils import check_random_state, compute_sample_weight
 
 from certivote.voters._entities import at_least_two, row_weights
 
-__all__ = ["grow_on_entities", "single_precision"]
-
 Array = NDArray[np.float64]
 Codes = NDArray[np.intp]
 

@@ -16,8 +16,6 @@ from certivote.voters._base import NOT_STORED, OutOfSampleVotes, VoterSet
 from certivote.voters._entities import at_least_two, checked_entities, row_weights
 from certivote.votes import Votes, build_votes
 
-__all__ = ["Classifiers", "FittedClassifiers", "seeded"]
-
 
 class Classifiers(VoterSet):
     """A list of classifiers, one vote each.

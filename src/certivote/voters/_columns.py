@@ -11,8 +11,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from certivote.voters.text_columns import as_days, as_number, coded, read_texts
 
-__all__ = ["ColumnEncoder", "Unread", "UnreadWarning"]
-
 Array = NDArray[np.float64]
 
 _READ: dict[str, Callable[[str], float]] = {"number": as_number, "date": as_days}

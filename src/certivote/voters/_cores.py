@@ -4,8 +4,6 @@ from numbers import Integral
 
 import joblib
 
-__all__ = ["cores"]
-
 
 def cores(n_jobs: int | None) -> int | None:
     """As many as are asked for, at most those of the machine; None leaves it to joblib's configuration.

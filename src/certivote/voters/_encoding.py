@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from certivote.voters._scale import KindScaler
 
-__all__ = ["Encoding", "coded_columns"]
-
 Array = NDArray[np.float64]
 Columns = NDArray[np.int64]
 

@@ -5,8 +5,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["at_least_two", "checked_entities", "row_weights", "shuffled_entities", "shuffled_rows"]
-
 Array = NDArray[np.float64]
 Codes = NDArray[np.intp]
 

@@ -18,8 +18,6 @@ from certivote.voters._entities import checked_entities, row_weights
 from certivote.voters._trees import Trees
 from certivote.votes import Votes, build_votes, code_type
 
-__all__ = ["FittedForest", "Forest"]
-
 _CHUNK = 1 << 12
 """Rows sent down all trees before the next ones: so few that they stay in the processor's cache meanwhile."""
 

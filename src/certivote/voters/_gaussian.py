@@ -9,8 +9,6 @@ from scipy.linalg import cholesky, solve_triangular
 from certivote.voters._encoding import Encoding
 from certivote.voters._machines import check_classes
 
-__all__ = ["Gaussian", "fit_gaussian"]
-
 Array = NDArray[np.float64]
 Codes = NDArray[np.intp]
 

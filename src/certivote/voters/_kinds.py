@@ -19,8 +19,6 @@ from certivote.voters._landmarks import fit_landmarks
 from certivote.voters._machines import Always, KernelPairs, Linear
 from certivote.voters._members import FoldedMember, Model, NeighbourMember
 
-__all__ = ["KINDS", "Member", "Training"]
-
 Array = NDArray[np.float64]
 Codes = NDArray[np.intp]
 Member = FittedForest | FoldedMember | NeighbourMember

@@ -10,8 +10,6 @@ from certivote.voters._encoding import Encoding
 from certivote.voters._entities import row_weights, shuffled_rows
 from certivote.voters._machines import KernelScores, gaussian_kernel
 
-__all__ = ["fit_landmarks"]
-
 Array = NDArray[np.float64]
 Codes = NDArray[np.intp]
 

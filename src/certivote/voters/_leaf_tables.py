@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 
 from certivote.voters._trees import Trees
 
-__all__ = ["MOST_LEAVES", "LeafTables"]
-
 MOST_LEAVES = 32
 """Leaves of a tree that one number can hold exactly when it becomes a float."""
 _LARGEST = 1 << 25

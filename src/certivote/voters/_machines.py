@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from certivote.voters._encoding import Encoding
 
-__all__ = ["Always", "KernelPairs", "KernelScores", "Linear", "check_classes", "gaussian_kernel"]
-
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
 

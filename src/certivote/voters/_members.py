@@ -14,8 +14,6 @@ from certivote.voters._gaussian import Gaussian
 from certivote.voters._machines import Always, KernelPairs, KernelScores, Linear
 from certivote.voters._nearest import NearestPoints
 
-__all__ = ["FoldedMember", "Model", "NeighbourMember"]
-
 Array = NDArray[np.float64]
 Codes = NDArray[np.intp]
 Model = Always | Boosting | Gaussian | Linear | KernelScores | KernelPairs

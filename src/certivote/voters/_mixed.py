@@ -16,8 +16,6 @@ from certivote.voters._members import FoldedMember, NeighbourMember
 from certivote.voters._race import left_out, trained, unseen_votes
 from certivote.votes import Votes, build_votes, join_votes
 
-__all__ = ["FittedMixed", "Mixed", "QuickMixed"]
-
 Codes = NDArray[np.intp]
 
 _MANY = 10_000

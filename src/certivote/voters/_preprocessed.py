@@ -14,8 +14,6 @@ from certivote.voters._columns import ColumnEncoder, Unread
 from certivote.voters._registry import resolve_voters
 from certivote.votes import Votes
 
-__all__ = ["FittedPreprocessed", "Preprocessed"]
-
 
 class Preprocessed(VoterSet):
     """Voters that see the rows through a transformer, fitted on the training rows only.

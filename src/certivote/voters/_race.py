@@ -10,8 +10,6 @@ from certivote.voters._entities import row_weights
 from certivote.voters._kinds import Member, Training
 from certivote.voters._members import FoldedMember, NeighbourMember
 
-__all__ = ["left_out", "trained", "unseen_votes"]
-
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
 

@@ -11,8 +11,6 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-__all__ = ["held_by", "learned_in", "reachable"]
-
 _DATA = {"numpy", "pandas", "polars", "pyarrow", "scipy"}
 _LIBRARIES = sys.stdlib_module_names | _DATA | {"certivote", "sklearn"}
 """Their functions have learned nothing, and an object of theirs knows what it holds, but for functions of values."""

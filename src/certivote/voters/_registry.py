@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from certivote.voters._base import VoterSet
 
-__all__ = ["VOTERS", "resolve_voters"]
-
 
 class _Families(UserDict[str, "type[VoterSet] | str"]):
     """Families, or what they are called here: those are imported when they are asked for, and not for their names."""

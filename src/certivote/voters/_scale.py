@@ -5,8 +5,6 @@ from typing import Any
 import numpy as np
 from sklearn.preprocessing import StandardScaler
 
-__all__ = ["KindScaler"]
-
 _ALIKE = 0.75
 """Fraction of the columns that must have at least half the widest range for all to be of one kind."""
 

@@ -11,8 +11,6 @@ from certivote.voters._mixed import FittedMixed, Mixed
 from certivote.voters._preprocessed import FittedPreprocessed, Preprocessed
 from certivote.voters._stumps import FittedStumps, Stumps
 
-__all__ = ["KINDS", "RECIPES"]
-
 KINDS: dict[type[Any], type[Any]] = {
     Classifiers: FittedClassifiers,
     Forest: FittedForest,

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from certivote.voters._base import OutOfSampleVotes, VoterSet, out_of_sample_by_voting
 from certivote.votes import Votes, build_votes
 
-__all__ = ["FittedStumps", "Stumps"]
-
 
 class Stumps(VoterSet):
     """Decision stumps for two classes, both polarities of each threshold.

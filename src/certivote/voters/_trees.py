@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.tree import DecisionTreeClassifier
 
-__all__ = ["FEW", "NODE_BYTES", "Trees"]
-
 _LEAF = -1
 _KEPT = 1 << 14
 """Trees that are kept as objects of the library, which take a thousand bytes each beyond their nodes."""

@@ -12,8 +12,6 @@ from certivote.voters._boosting import Boosting
 from certivote.voters._members import FoldedMember
 from certivote.voters._mixed import FittedMixed
 
-__all__ = ["BOOSTER_ROUNDS", "booster_parameters", "read_booster", "with_booster"]
-
 _STAGES = (20, 60, 150)
 """Rounds after which the booster votes."""
 BOOSTER_ROUNDS = max(_STAGES)

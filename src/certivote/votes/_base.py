@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from certivote.maths.tree_digest import Piece, join_pieces, make_piece
 
-__all__ = ["Array", "LinearMap", "MatrixMap", "Votes", "fixed_point", "plurality", "table_digest", "table_pieces"]
-
 Array = NDArray[np.float64]
 
 _UNIT = 2.0**52

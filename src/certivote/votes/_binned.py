@@ -12,8 +12,6 @@ from certivote.votes._base import Array, LinearMap, table_digest, table_pieces
 from certivote.votes._blocks import StackedMap, is_many, row_blocks
 from certivote.votes._lookups import Entries
 
-__all__ = ["BinnedVotes"]
-
 
 class BinnedVotes:
     """Votes of decision stumps between two classes: they depend on an example only through its bin in each feature.

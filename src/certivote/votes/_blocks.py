@@ -13,8 +13,6 @@ import numpy as np
 
 from certivote.votes._base import Array, LinearMap, Votes
 
-__all__ = ["StackedMap", "is_many", "row_blocks"]
-
 MANY = 4_000_000
 """Entries of a table from which on it is gone through in blocks."""
 BLOCK = 1 << 19

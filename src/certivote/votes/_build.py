@@ -9,8 +9,6 @@ from certivote.votes._dense import DenseVotes
 from certivote.votes._joined import JoinedVotes
 from certivote.votes._soft import SoftVotes
 
-__all__ = ["build_votes", "join_votes", "stack_votes"]
-
 
 class Storage(Votes, Protocol):
     """What :func:`build_votes` and :func:`join_votes` ask of a storage beyond the votes themselves."""

@@ -12,8 +12,6 @@ from certivote.votes._base import Array, LinearMap, MatrixMap, table_digest, tab
 from certivote.votes._blocks import StackedMap, is_many, row_blocks
 from certivote.votes._lookups import Bits, class_map, class_masses
 
-__all__ = ["DenseVotes", "code_type"]
-
 _CELLS = 1 << 16
 """Votes that are counted at a time: so few that they stay in the processor's cache."""
 

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 from certivote.maths.tree_digest import Piece, together
 from certivote.votes._base import Array, LinearMap, Votes
 
-__all__ = ["JoinedVotes"]
-
 
 class JoinedVotes:
     """Votes on the same rows that no one storage can hold, such as those of trees and of stumps: parts side by side.

@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from certivote.maths.loops import Loops, compiled_loops
 from certivote.votes._base import Array, LinearMap
 
-__all__ = ["Bits", "Entries", "class_map", "class_masses", "histograms", "look_up"]
-
 Cells = NDArray[np.integer]
 Codes = NDArray[np.unsignedinteger]
 

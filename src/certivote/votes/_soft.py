@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from certivote.maths.tree_digest import Piece
 from certivote.votes._base import Array, LinearMap, MatrixMap, table_digest, table_pieces
 
-__all__ = ["SoftVotes"]
-
 
 class SoftVotes:
     """Votes that may be divided: of a group of voters, the fraction of its members that votes for each class.

@@ -6,8 +6,6 @@ from collections.abc import Iterable, Sequence
 from certivote.monitor import Point
 from certivote.present.page import Curve, axis, power
 
-__all__ = ["count_ticks", "error_curve", "evidence_curve", "exponents"]
-
 _LOWEST = -3
 """Evidence below this power of ten is drawn there."""
 _ROOM = 1.6

@@ -9,8 +9,6 @@ from certivote.present.monitor._curves import evidence_curve
 from certivote.present.monitor._streams import evidence_text
 from certivote.present.page import Curve
 
-__all__ = ["Evidence", "evidence_of", "moments"]
-
 Watch = Stream | DriftMonitor
 Moment = tuple[int, float, float]
 

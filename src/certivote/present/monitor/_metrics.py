@@ -8,8 +8,6 @@ from typing import Any
 from certivote.monitor import DriftMonitor, Monitor
 from certivote.present._plain import plain_text
 
-__all__ = ["metrics_text"]
-
 Metric = tuple[str, str, str, Callable[[Any], float | None]]
 
 

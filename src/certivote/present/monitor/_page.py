@@ -12,8 +12,6 @@ from certivote.present.monitor._evidence import evidence_of
 from certivote.present.monitor._streams import StreamLine, state_of, stream_line
 from certivote.present.page import Bar, Curve, axis, write_page
 
-__all__ = ["write_monitor"]
-
 _DRAWN = 6
 """Statements of one promise that are drawn: those with the largest evidence."""
 _COLUMNS = 20

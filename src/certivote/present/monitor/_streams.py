@@ -8,8 +8,6 @@ from certivote.monitor import Stream
 from certivote.present._plain import plain_text
 from certivote.present.page import power
 
-__all__ = ["StreamLine", "evidence_text", "state_of", "stream_line"]
-
 _FEW = math.log(1e3)
 _MANY = math.log(1e6)
 

@@ -4,8 +4,6 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-__all__ = ["Bar", "Curve", "axis", "power", "small"]
-
 
 @dataclass(frozen=True)
 class Bar:

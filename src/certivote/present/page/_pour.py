@@ -7,8 +7,6 @@ from importlib import resources
 from types import ModuleType
 from typing import Any
 
-__all__ = ["write_page"]
-
 _ROOM = "certivote.present"
 
 

@@ -17,21 +17,6 @@ from certivote.maths.rounding import all_but
 from certivote.present._statements import rate
 from certivote.present.page import Curve
 
-__all__ = [
-    "Card",
-    "Cell",
-    "Choice",
-    "Interval",
-    "Row",
-    "Tile",
-    "asked",
-    "at_least",
-    "at_most",
-    "guide_note",
-    "happened",
-    "seen",
-]
-
 
 @dataclass(frozen=True)
 class Tile:

@@ -5,8 +5,6 @@ from certivote.present.page import axis
 from certivote.present.report._cards import Card, Row, at_least, at_most
 from certivote.present.report._test_rows import TestRows
 
-__all__ = ["by_class", "precision"]
-
 _MARK = "The blue mark is what was seen on the certification rows."
 
 

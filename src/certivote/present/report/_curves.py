@@ -11,8 +11,6 @@ from certivote.present._breakdown import bound_at, cases_needed, growth, least_b
 from certivote.present._subject import is_one_model
 from certivote.present.page import Curve, axis, small
 
-__all__ = ["Growth", "data_needed", "delta_curve"]
-
 _DELTAS = np.geomspace(1e-6, 0.5, 201)
 _EVERY, _MANY = (1, 2, 4, 8, 20, 25), 300
 """Bets on many entities take their time: of which deltas every so many-th is shown, for so many times more entities."""

@@ -13,8 +13,6 @@ from certivote.present.report._group_cards import costs, subgroups
 from certivote.present.report._test_rows import TestRows
 from certivote.present.report._threshold_cards import abstention, prediction_sets, sensitivity
 
-__all__ = ["LedgerRow", "cards", "ledger_rows", "shifts"]
-
 _CARDS: dict[str, Callable[[Certificate, PromiseRecord, TestRows | None], Card]] = {
     "by class": by_class,
     "precision": precision,

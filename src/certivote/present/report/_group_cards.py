@@ -23,8 +23,6 @@ from certivote.present.report._cards import (
 )
 from certivote.present.report._test_rows import TestRows
 
-__all__ = ["costs", "subgroups"]
-
 _MOST = 12
 """Classes up to which the costs are shown as a table."""
 

@@ -8,8 +8,6 @@ from certivote.certificate import Certificate, UsedRows, percent_up
 from certivote.present._plain import plain_text
 from certivote.theory.bounds import holdout
 
-__all__ = ["TestRows", "comparison_note", "use"]
-
 
 class TestRows:
     """Rows used neither for training nor for certification: their true classes and the answers they got.

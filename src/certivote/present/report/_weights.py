@@ -8,8 +8,6 @@ from certivote.certificate import Certificate, counted
 from certivote.present._breakdown import vote_weights
 from certivote.present._subject import model_names
 
-__all__ = ["Weights", "weights"]
-
 _BARS = 40
 """Most bars in the picture of the weights."""
 

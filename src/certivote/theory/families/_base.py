@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from certivote.theory.risks import Labels, Loss, SmoothRisk
 from certivote.votes import Votes
 
-__all__ = ["Array", "Draw", "Family", "Starts"]
-
 Array = NDArray[np.float64]
 Starts = tuple[list[Array], list[Array]]
 """Unconstrained vectors to start training from: near the prior, and far from it."""

@@ -8,8 +8,6 @@ from certivote.maths import categorical
 from certivote.theory.families._base import Array, Family, Starts
 from certivote.theory.families._dirichlet import LOG_LIMIT
 
-__all__ = ["Categorical"]
-
 
 class Categorical(Family):
     """Weights with sum 1, ``softmax(x)``. Of a hyper-prior only its mean weights enter, not how concentrated it is."""

@@ -14,8 +14,6 @@ from certivote.theory.families._base import Array, Draw, Family, Starts
 from certivote.theory.risks import Labels, Loss, SmoothRisk, dirichlet_risk
 from certivote.votes import Votes
 
-__all__ = ["LOG_LIMIT", "Dirichlet", "dirichlet_starts"]
-
 LOG_LIMIT = 14.0
 """How far the logarithms of parameters may be from 0: about 1e-6 to 1e6."""
 

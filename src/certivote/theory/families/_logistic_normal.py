@@ -14,8 +14,6 @@ from certivote.theory.families._dirichlet import LOG_LIMIT, dirichlet_starts
 from certivote.theory.risks import Labels, Loss, SmoothRisk, own_and_rival
 from certivote.votes import LinearMap, Votes, is_many
 
-__all__ = ["LogisticNormal"]
-
 _WIDEST = 9.0
 """Largest variance of a hyper-prior: beyond it, one voter decides nearly every draw anyway, and what training takes for
 the risk (sums of log-normals for log-normal) is far below it."""

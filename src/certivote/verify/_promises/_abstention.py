@@ -19,8 +19,6 @@ from certivote.verify._promises._rule import (
     threshold_of,
 )
 
-__all__ = ["Abstention"]
-
 _WRONG, _SILENT = "error when answered", "unanswered"
 _NEEDED = "rows needed"
 """An estimate for readers, on which nothing depends."""

@@ -8,8 +8,6 @@ from certivote.certificate import Certificate, PromiseRecord
 from certivote.verify._methods import method_of
 from certivote.verify._promises._rule import Agreement, Expected, Rule
 
-__all__ = ["ByClass"]
-
 
 class ByClass(Rule):
     """Every certificate has it. It is counted with the vote as a whole, since random votes have it too."""

@@ -29,8 +29,6 @@ from certivote.verify._promises._rule import (
 )
 from certivote.verify._theorems import confidence, delta_of_one, nats, penalty
 
-__all__ = ["Costs", "check_mean"]
-
 _LEVEL, _MEAN = "cost at least", "cost"
 _LEVELS, _BETS = "levels", "bets"
 _MOST_BETS = 100_000

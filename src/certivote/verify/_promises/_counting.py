@@ -19,8 +19,6 @@ from certivote.verify._simulation import Array, Labels
 from certivote.verify._streams import random_numbers
 from certivote.verify._theorems import bound_holds, learned
 
-__all__ = ["Sight", "recount_promises"]
-
 _CLOSE = 1e-12
 """How far masses, and means of costs, may be off: sums of floats are rounded otherwise on another processor."""
 _SET_ASIDE = 0.2

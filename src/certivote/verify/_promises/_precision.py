@@ -16,8 +16,6 @@ from certivote.verify._promises._rule import (
     plurality_errors,
 )
 
-__all__ = ["Precision"]
-
 
 class Precision(Rule):
     """Statements about the answers: of two classes, one each; of more, two each."""

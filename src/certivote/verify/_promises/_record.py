@@ -17,8 +17,6 @@ from certivote.verify._promises._rule import Rule, is_trained
 from certivote.verify._promises._rules import RULES, place_of
 from certivote.verify._theorems import confidence, learned, penalty
 
-__all__ = ["bound_share", "check_promises", "promise_share"]
-
 _MOST_GUIDES = 20_000
 """Training rows whose votes guide a promise, at most."""
 

@@ -9,8 +9,6 @@ from certivote.verify._promises._rule import Rule
 from certivote.verify._promises._subgroups import Subgroups
 from certivote.verify._promises._targets import PredictionSets, Sensitivity
 
-__all__ = ["RULES", "place_of", "shown_promises"]
-
 RULES: dict[str, Rule] = {
     rule.name: rule
     for rule in (ByClass(), Precision(), Abstention(), Sensitivity(), PredictionSets(), Subgroups(), Costs())

@@ -24,8 +24,6 @@ from certivote.verify._promises._rule import (
 from certivote.verify._simulation import Labels
 from certivote.verify._values import name_of
 
-__all__ = ["Subgroups"]
-
 _MISSING = "missing"
 _MOST_BINS = 50
 _CLOSE = Fraction(1, 10**12)

@@ -25,8 +25,6 @@ from certivote.verify._promises._rule import (
 from certivote.verify._simulation import Array
 from certivote.verify._theorems import bound_holds, learned
 
-__all__ = ["PredictionSets", "Sensitivity"]
-
 _STEPS = 256
 """With entities, thresholds are 0 and the squares of (k - 1/3) over this."""
 _BETWEEN, _BELOW = 0.499999, 1e-9
