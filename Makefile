@@ -88,7 +88,7 @@ docs: derived
 # is repeated: where it is as recorded, the other counts stand; where not, the case is counted anew. If that is so of more
 # than a few cases, or with ANEW=1, all is counted anew.
 validity: $(VENV)/.dev
-	$(ONE_THREAD) $(BIN)/python tests/validity/run.py --jobs 2 $(if $(ANEW),--anew)
+	PYTHONPATH=tests $(ONE_THREAD) $(BIN)/python tests/validity/run.py --jobs 2 $(if $(ANEW),--anew)
 
 # All forged certificates, changed model files and malformed input, of which the tests try a part in every run.
 attacks: $(VENV)/.dev
