@@ -221,6 +221,7 @@ def test_without_labels_it_says_whether_rows_look_different(made, tmp_path):
     near.to_csv(tmp_path / "other.csv", index=False)
     same = run("monitor", made / "m.certivote", tmp_path / "same.csv", "--state", state)
     assert "no alarm" in same.stdout
+    assert f"(seed {DriftMonitor.load(state, made / 'm.certivote').seed})" in same.stdout + same.stderr
     found = json.loads(run("monitor", made / "m.certivote", tmp_path / "same.csv", "--state", state, "--json").stdout)
     assert (found["counted"], found["n"], found["alarm"]) == (0, 400, False)
     other = run(

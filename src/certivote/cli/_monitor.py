@@ -155,7 +155,8 @@ def monitor(
         _say(seen, now, unknown, identity is None)
         for what, path in {"State": state, "Report": report, "Metrics": metrics}.items():
             if path is not None and not is_standard_output(path):
-                say(f"{what} written to {path}.")
+                seed = f" (seed {seen.seed})" if what == "State" and truth is None else ""
+                say(f"{what} written to {path}{seed}.")
     raise typer.Exit(ALARM if seen.alarm else 0)
 
 
