@@ -16,7 +16,7 @@ from certivote.verify._promises import Sight, recount_promises
 from certivote.verify._simulation import Array, Labels, least_rate, mean_over
 from certivote.verify._tally import Tally
 
-_RELATIVE, _ABSOLUTE = 1e-9, 1e-11
+_RELATIVE, _ABSOLUTE = 1e-9, 1e-13
 """How far a recorded statistic may be from the one computed again."""
 _NUMBERS = 50_000_000
 """Random numbers that all simulations of one certificate may take: half for the whole, half for the classes."""

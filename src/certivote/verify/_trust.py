@@ -232,8 +232,8 @@ def _of_the_seed(c: Certificate, seen: Seen) -> Iterator[_Row]:
         return
     why = "random numbers depend on it, and the data with all that stands beside the rows show it"
     yield _Row("digest of the data", Level.DATA if seen.rows else Level.NEVER, why, ("provenance.data_digest",))
-    if c.provenance.fresh:
-        why = "that the system gave these numbers, and that none were drawn again until they pleased, nothing shows"
+    if len(c.provenance.entropy) > 1:
+        why = "whether the system gave these numbers, and that none were drawn again until they pleased, nothing shows"
         yield _Row("fresh seed", Level.NEVER, why, ("provenance.fresh",))
 
 
