@@ -244,7 +244,7 @@ def trained_cases():
         others = [": by class"] if split == "single" else [": average", ": by class"]
         yield Case(rows_of(method, named(split), HALF, m, *others), runs, fitting(HALF, m, options))
     where = "patients, pure noise, 3 nearly equal rows each"
-    yield Case(rows_of("auto", "forest, informed prior", where, 46), 300, fitting_patients(46, 3, FOREST))
+    yield Case(rows_of("auto", "forest, informed prior", where, 46), 600, fitting_patients(46, 3, FOREST))
     setting = "forest, training share by the learning curve"
     yield Case(rows_of("auto", setting, where, 200), 400, fitting_patients(200, 3, FOREST))
 

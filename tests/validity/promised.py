@@ -344,7 +344,7 @@ def fitted_cases():
     yield Case(rows, 400, fitted(NOISE, 60, method="dis-b", split="none", n_draws=3))
     for method, split in (("dis-b", "none"), ("holdout", "cross")):
         rows = rows_of(method, f"fit, split {split}", NOISE, 80, ALL_AT_ONCE)
-        yield Case(rows, 300, fitted(NOISE, 80, together=True, method=method, split=split))
+        yield Case(rows, 600, fitted(NOISE, 80, together=True, method=method, split=split))
 
 
 def given_cases():
