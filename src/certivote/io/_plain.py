@@ -154,7 +154,7 @@ class PlainReader(Reader):
         if wanted is Any:
             return self._transformer
         if get_origin(wanted) is np.ndarray:
-            return partial(self._array, wanted)
+            return partial(self._array, get_args(get_args(wanted)[1])[0])
         if wanted is FittedVoters:
             return self._any_voters
         if isinstance(wanted, type) and issubclass(wanted, VoterSet):
@@ -195,9 +195,8 @@ class PlainReader(Reader):
         family = self._parameter(node)
         return family if isinstance(family, wanted) else _refuse(node, "a family of voters")
 
-    def _array(self, wanted: Any, node: Any) -> NDArray[Any]:
-        """The array that a node refers to. None is given out twice: a short text could ask for a lot of voters."""
-        (kind,) = get_args(get_args(wanted)[1])
+    def _array(self, kind: Any, node: Any) -> NDArray[Any]:
+        """The array of this kind that a node refers to. None is given out twice: a short text could ask for much."""
         if kind is Any and _has(node, "labels"):
             return labels_from(node["labels"])
         number = node["array"] if _has(node, "array") else None
@@ -230,7 +229,7 @@ class PlainReader(Reader):
         if name == "float" and content in ("inf", "-inf", "nan"):
             return float(content)
         if name == "array":
-            return self._array(NDArray[Any], node)
+            return self._array(Any, node)
         if name == "labels":
             return labels_from(content)
         if name == "brought":
