@@ -131,9 +131,9 @@ def relatives(
 
 
 def _of_name(name: _Name, columns: Sequence[str]) -> Finding:
-    numbers = (len(name.counts), name.counts.min(), name.counts.max())
+    numbers = float(len(name.counts)), float(name.counts.min()), float(name.counts.max())
     called = (columns[name.place],) if columns else ()
-    return Finding("repeated values", (int(name.place),), called, tuple(map(float, numbers)))
+    return Finding("repeated values", (int(name.place),), called, numbers)
 
 
 def _some(rows: Places, rng: np.random.Generator) -> Places:
