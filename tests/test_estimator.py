@@ -259,7 +259,7 @@ def training_rows(n, seed, digest):
         ({"method": "dis-v", "renyi_order": 1.0}, "'order' parameter .* must be a float in the range \\(1.0, inf\\)"),
         (
             {"method": "dis-v", "renyi_order": [2.0, 1.0]},
-            "'order' parameter .* must be a float in the range \\(1.0, inf\\)",
+            "'order' parameter .* must be a float in the range \\(1.0, 1,000,000\\]",
         ),
         ({"method": "dis-v", "renyi_order": [np.nan]}, "'order' parameter"),
         ({"method": "dis-v", "renyi_order": []}, "'order' parameter"),

@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
+__all__ = ["late_names"]
+
 
 def late_names(
     package: str, modules: Mapping[str, Sequence[str]]
