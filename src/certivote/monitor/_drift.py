@@ -73,7 +73,8 @@ class DriftMonitor(Judged, Reported):
     >>> from sklearn.datasets import load_breast_cancer
     >>> from certivote import CertifiedVoteClassifier, DriftMonitor
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> monitor = DriftMonitor(CertifiedVoteClassifier("dis-b", "forest", random_state=0).fit(X[:400], y[:400]))
+    >>> clf = CertifiedVoteClassifier("dis-b", "forest", random_state=0).fit(X[:400], y[:400])
+    >>> monitor = DriftMonitor(clf, random_state=0)
     >>> _ = monitor.update(X[400:])
     >>> monitor.alarm
     False
