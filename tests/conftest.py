@@ -1,4 +1,4 @@
-"""Hypothesis draws the same cases in every continuous-integration run, and new ones elsewhere; packages that fail."""
+"""Hypothesis draws the same cases in every continuous-integration run, and new ones elsewhere; shared fixtures."""
 
 import os
 import sys
@@ -36,3 +36,35 @@ def one_digest(monkeypatch):
     for room in ("_prepare", "_prepare_elsewhere", "_given"):
         monkeypatch.setattr(f"certivote.pipeline.{room}.data_digest", lambda *_: digest)
     return digest
+
+
+@pytest.fixture(scope="session")
+def client():
+    """One cluster of two processes for all tests, which nobody else can reach."""
+    import distributed
+
+    with (
+        distributed.LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            processes=True,
+            host="127.0.0.1",
+            dashboard_address="127.0.0.1:0",
+            scheduler_kwargs={"dashboard": False},
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        client.wait_for_workers(2)
+        yield client
+
+
+@pytest.fixture(scope="session")
+def files(tmp_path_factory):
+    """The bytes of a model file of each kind, for the tests of io to attack."""
+    import tiny
+
+    folder, found = tmp_path_factory.mktemp("models"), {}
+    for name, make in tiny.MODELS.items():
+        make().save(folder / "model.certivote")
+        found[name] = (folder / "model.certivote").read_bytes()
+    return found
