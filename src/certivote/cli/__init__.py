@@ -15,12 +15,12 @@ from certivote.cli._certify import certify
 from certivote.cli._compare import compare
 from certivote.cli._datasets import datasets
 from certivote.cli._fit import fit
+from certivote.cli._messages import fail
 from certivote.cli._monitor import monitor
 from certivote.cli._predict import predict
 from certivote.cli._recertify import recertify
 from certivote.cli._report import report
 from certivote.cli._reproduce import reproduce
-from certivote.cli._shared import fail
 from certivote.cli._verify import verify
 
 __all__ = ["app"]

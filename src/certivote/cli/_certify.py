@@ -5,39 +5,28 @@ from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from certivote.certificate import Certificate
 from certivote.cli._engine import Engine, Pieces
 from certivote.cli._given import UnitsAgain, common_columns, read_beside_others, write_and_show
-from certivote.cli._groups import grouped
-from certivote.cli._inputs import Predicted, Score, TableFormat, Training, Trust, Truth, load_model, on_table, rows_for
+from certivote.cli._inputs import Column, TableFormat, Training, Trust, Truth, column, load_model, on_table, rows_for
+from certivote.cli._messages import fail, reason, say
+from certivote.cli._options import Delta, Seed, verb
 from certivote.cli._outputs import Out, Page, Printing, check_files
 from certivote.cli._promises import PromiseOptions, check_classes, columns_of
-from certivote.cli._shared import Delta, Seed, fail, reason, say
 from certivote.cli._unread import UnreadValues
 from certivote.io import Table, TableFile, read_alike, read_predictions
 from certivote.promises import Promise
 
 
-@grouped
+@verb
 def certify(
     *,
-    data: Annotated[
-        Path,
-        typer.Argument(
-            help="CSV file with a header line (.csv, .csv.gz), or parquet file, of rows that the model has never seen; "
-            "- is standard input."
-        ),
-    ],
+    data: Path,
     truth: Truth,
-    predicted: Predicted = None,
-    model: Annotated[
-        Path | None,
-        typer.Option(help="In place of --predicted: a classifier that `certivote fit --model` wrote, to answer them."),
-    ] = None,
+    predicted: Annotated[list[str] | None, column()] = None,
+    model: Path | None = None,
     units: UnitsAgain,
-    score: Score = None,
+    score: Column = None,
     training: Training = None,
     delta: Delta = 0.05,
     out: Out = None,
@@ -63,6 +52,19 @@ def certify(
     be chosen afterwards.
 
     With --engine dask the table may be larger than memory, and several files. Other columns are not looked at then.
+
+    Parameters
+    ----------
+    data
+        CSV file with a header line (.csv, .csv.gz), or parquet file, of rows that the model has never seen; - is
+        standard input.
+    predicted
+        Column that holds the answers of a model; repeat for several models.
+    score
+        Column that says how sure the model is of each answer, larger for surer (not the probability of one class): for
+        --abstain and --abstain-curve.
+    model
+        In place of --predicted: a classifier that `certivote fit --model` wrote, to answer them.
     """
     if bool(predicted) == (model is not None):
         given = "both are given" if predicted else "neither is given"

@@ -5,15 +5,15 @@ from typing import Annotated, Any
 
 import typer
 
-from certivote.cli._groups import grouped
 from certivote.cli._inputs import Data, Drop, TableFormat, Target, Units, on_table
 from certivote.cli._learning import ComparedLearning
+from certivote.cli._options import verb
 from certivote.cli._outputs import AsJson, check_files
 from certivote.io import Table, read_table
 from certivote.present import comparison_text
 
 
-@grouped
+@verb
 def compare(
     *,
     data: Data,
@@ -23,11 +23,15 @@ def compare(
     form: TableFormat,
     learning: ComparedLearning,
     as_json: AsJson = False,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Print nothing but errors and the comparison: no warnings.")
-    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q")] = False,
 ) -> None:
-    """Fit several methods to one split of a table and print their certificates side by side."""
+    """Fit several methods to one split of a table and print their certificates side by side.
+
+    Parameters
+    ----------
+    quiet
+        Print nothing but errors and the comparison: no warnings.
+    """
     file = form.file(data)
     check_files({"DATA": data}, {})
     from certivote.pipeline import compare as compare_methods

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from certivote.certificate import Certificate
-from certivote.cli._shared import fail
+from certivote.cli._messages import fail
 from certivote.promises import Abstention, PredictionSets, Sensitivity, answered, flagged, margins, prediction_sets
 
 Column = Callable[[Any], Any]

@@ -2,14 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from certivote.cli._engine import Engine
-from certivote.cli._groups import grouped
 from certivote.cli._inputs import Data, Drop, TableFormat, Target, Units, columns_beside, on_table
 from certivote.cli._learning import Learning
+from certivote.cli._messages import fail
+from certivote.cli._options import verb
 from certivote.cli._outputs import (
     Out,
     Printing,
@@ -20,12 +19,11 @@ from certivote.cli._outputs import (
     writing,
 )
 from certivote.cli._promises import PromiseOptions, check_classes
-from certivote.cli._shared import fail
 from certivote.io import Table, read_table
 from certivote.promises import Promise
 
 
-@grouped
+@verb
 def fit(
     *,
     data: Data,
@@ -34,7 +32,7 @@ def fit(
     units: Units,
     form: TableFormat,
     out: Out = None,
-    model: Annotated[Path | None, typer.Option(help="Where to write the classifier with its certificate.")] = None,
+    model: Path | None = None,
     learning: Learning,
     promises: PromiseOptions,
     engine: Engine,
@@ -47,6 +45,11 @@ def fit(
 
     With --engine dask the table may be larger than memory, and several files. The voters are then fitted on at most
     100,000 training rows, the weights are learned from at most a million certification rows, and all are counted.
+
+    Parameters
+    ----------
+    model
+        Where to write the classifier with its certificate.
     """
     file = form.file(data)
     if is_standard_output(model):

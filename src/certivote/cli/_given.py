@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-import typer
 
 from certivote.certificate import Certificate, UsedRows, part_digest, row_keys
-from certivote.cli._groups import Options
-from certivote.cli._inputs import GROUP, TIME, check_group_or_time, column
+from certivote.cli._inputs import Column, check_group_or_time, column
+from certivote.cli._messages import fail
+from certivote.cli._options import Options
 from certivote.cli._outputs import Page, Printing, is_standard_output, show_certificate, write_certificate
-from certivote.cli._shared import fail
 from certivote.io import Table, TableError, TableFile, column_names, read_predictions, same_labels
 from certivote.promises import Abstention, Subgroups
 
@@ -50,34 +49,39 @@ def given_models(certificate: Certificate) -> GivenModels | None:
     return None
 
 
-_RECORDED = "  [default: the one that the certificate names, if the table has it]"
-_AGAIN = "  [default: the one that the certificate of the model names]"
 Columns = tuple[str, str | None, str | None]
 """Those of the true classes, of groups and of times."""
 
 
 RecordedScore = Annotated[
     str | None,
-    column("For certificates of answers with promises about how sure they are: the column that says so."),
+    column(help="For certificates of answers with promises about how sure they are: the column that says so."),
 ]
 
 
 @dataclass(frozen=True, kw_only=True)
 class KnownColumns(Options):
-    """Columns of the rows that a certificate is about, or of others like them: mostly named by the certificate."""
+    """Columns of the rows that a certificate is about, or of others like them: mostly named by the certificate.
 
-    target: Annotated[str | None, column(f"Column that holds the true classes.{_RECORDED}", "--target", "--truth")] = (
-        None
-    )
-    predicted: Annotated[
-        list[str] | None,
-        column(
-            "For certificates of given models: column that holds the answers of one; repeat for several, in their "
-            "order.  [default: columns of the models' names]"
-        ),
-    ] = None
-    group: Annotated[str | None, column(f"{GROUP}{_RECORDED}")] = None
-    time: Annotated[str | None, column(f"{TIME}{_RECORDED}")] = None
+    Attributes
+    ----------
+    target
+        Column that holds the true classes. [default: the one that the certificate names, if the table has it]
+    predicted
+        For certificates of given models: column that holds the answers of one; repeat for several, in their order.
+        [default: columns of the models' names]
+    group
+        Column that says what each row belongs to, such as a patient. No feature. [default: the one that the certificate
+        names, if the table has it]
+    time
+        Column that says when each row was taken, by numbers or dates. No feature. [default: the one that the
+        certificate names, if the table has it]
+    """
+
+    target: Annotated[str | None, column("--target", "--truth")] = None
+    predicted: Annotated[list[str] | None, column()] = None
+    group: Column = None
+    time: Column = None
 
     def check(self, data: Path | None) -> None:
         """End if columns are named of a table that is not given, or two that exclude one another."""
@@ -103,21 +107,26 @@ class KnownColumns(Options):
 
 @dataclass(frozen=True, kw_only=True)
 class UnitsAgain(Options):
-    """Groups or times of rows by which a model is certified again: as before, unless it is said otherwise."""
+    """Groups or times of rows by which a model is certified again: as before, unless it is said otherwise.
 
-    group: Annotated[str | None, column(f"{GROUP} The certificate is about a random row of a new one.{_AGAIN}")] = None
-    time: Annotated[
-        str | None, column(f"{TIME} The certificate then shows whether errors grew in that time.{_AGAIN}")
-    ] = None
-    no_groups: Annotated[
-        bool,
-        typer.Option(
-            "--no-groups", help="Certify rows as if they were independent, though the model was certified with groups."
-        ),
-    ] = False
-    no_time: Annotated[
-        bool, typer.Option("--no-time", help="Say nothing of time, though the model was certified for a time.")
-    ] = False
+    Attributes
+    ----------
+    group
+        Column that says what each row belongs to, such as a patient. No feature. The certificate is about a random row
+        of a new one. [default: the one that the certificate of the model names]
+    time
+        Column that says when each row was taken, by numbers or dates. No feature. The certificate then shows whether
+        errors grew in that time. [default: the one that the certificate of the model names]
+    no_groups
+        Certify rows as if they were independent, though the model was certified with groups.
+    no_time
+        Say nothing of time, though the model was certified for a time.
+    """
+
+    group: Column = None
+    time: Column = None
+    no_groups: bool = False
+    no_time: bool = False
 
     def __post_init__(self) -> None:
         check_group_or_time(self.group, self.time)

@@ -3,8 +3,8 @@
 import io
 import warnings
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,8 +12,8 @@ from typing import Annotated, Any
 import typer
 
 from certivote.certificate import Certificate
-from certivote.cli._groups import Options
-from certivote.cli._shared import complain, fail, reason
+from certivote.cli._messages import fail, reason, warnings_as_lines
+from certivote.cli._options import Options
 from certivote.io import (
     Table,
     TableError,
@@ -63,27 +63,32 @@ Drop = Annotated[
         autocompletion=complete_column,
     ),
 ]
-GROUP = "Column that says what each row belongs to, such as a patient. No feature."
-TIME = "Column that says when each row was taken, by numbers or dates. No feature."
 
 
-def column(text: str, *names: str) -> Any:
+def column(*names: str, help: str | None = None) -> Any:  # noqa: A002  # typer's word
     """An option that names a column."""
-    return typer.Option(*names, metavar="COLUMN", help=text, show_default=False, autocompletion=complete_column)
+    return typer.Option(*names, metavar="COLUMN", help=help, autocompletion=complete_column)
+
+
+Column = Annotated[str | None, column()]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Units(Options):
-    """Which rows belong together, or when they were taken."""
+    """Which rows belong together, or when they were taken.
 
-    group: Annotated[
-        str | None,
-        column(f"{GROUP} Rows of one are kept together, and the certificate is about a random row of a new one."),
-    ] = None
-    time: Annotated[
-        str | None,
-        column(f"{TIME} The earliest rows train, the latest certify, and the certificate is about their time."),
-    ] = None
+    Attributes
+    ----------
+    group
+        Column that says what each row belongs to, such as a patient. No feature. Rows of one are kept together, and the
+        certificate is about a random row of a new one.
+    time
+        Column that says when each row was taken, by numbers or dates. No feature. The earliest rows train, the latest
+        certify, and the certificate is about their time.
+    """
+
+    group: Column = None
+    time: Column = None
 
     def __post_init__(self) -> None:
         check_group_or_time(self.group, self.time)
@@ -93,15 +98,7 @@ class Units(Options):
         return {"group": self.group, "time": self.time}
 
 
-Truth = Annotated[str, column("Column that holds the true classes.", "--truth", "--target")]
-Predicted = Annotated[list[str] | None, column("Column that holds the answers of a model; repeat for several models.")]
-Score = Annotated[
-    str | None,
-    column(
-        "Column that says how sure the model is of each answer, larger for surer (not the probability of one class): "
-        "for --abstain and --abstain-curve."
-    ),
-]
+Truth = Annotated[str, column("--truth", "--target", help="Column that holds the true classes.")]
 Training = Annotated[
     Path | None,
     typer.Option(
@@ -112,32 +109,21 @@ Training = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class TableFormat(Options):
-    """How tables are written."""
+    """How tables are written.
 
-    sep: Annotated[
-        str | None,
-        typer.Option(
-            metavar="CHARACTER",
-            help="What separates the columns of a CSV file, such as ';' or tab.  [default: found in the first lines]",
-            show_default=False,
-        ),
-    ] = None
-    decimal: Annotated[
-        str | None,
-        typer.Option(
-            metavar=".|,",
-            help="Decimal mark of the numbers.  [default: . and columns of numbers with commas are refused]",
-            show_default=False,
-        ),
-    ] = None
-    encoding: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Encoding of a CSV file, such as latin-1, cp1252 or utf-16.  [default: utf-8, or what its mark says]",
-            show_default=False,
-        ),
-    ] = None
+    Attributes
+    ----------
+    sep
+        What separates the columns of a CSV file, such as ';' or tab. [default: found in the first lines]
+    decimal
+        Decimal mark of the numbers. [default: . and columns of numbers with commas are refused]
+    encoding
+        Encoding of a CSV file, such as latin-1, cp1252 or utf-16. [default: utf-8, or what its mark says]
+    """
+
+    sep: Annotated[str | None, typer.Option(metavar="CHARACTER")] = None
+    decimal: Annotated[str | None, typer.Option(metavar=".|,")] = None
+    encoding: Annotated[str | None, typer.Option(metavar="NAME")] = None
 
     def file(self, path: Path) -> TableFile:
         """The table that a line names; a wrong option is wrong usage."""
@@ -194,17 +180,6 @@ def all_processors() -> AbstractContextManager[Any]:
     from joblib import parallel_config
 
     return parallel_config("threading", n_jobs=-1)
-
-
-@contextmanager
-def warnings_as_lines(quiet: bool) -> Iterator[None]:
-    """Show warnings as lines when the block is done, each once; or none at all."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", UserWarning)
-        yield
-    if not quiet:
-        for message in dict.fromkeys(str(warning.message) for warning in caught):
-            complain(f"warning: {message}")
 
 
 def load_model(path: Path, trusted: Sequence[str] | None) -> Any:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from certivote.cli._groups import Options, option_name
-from certivote.cli._shared import Delta, Seed, fail, name_option
+from certivote.cli._messages import fail
+from certivote.cli._options import Delta, Options, Seed, name_option, option_name
 from certivote.theory.families import FAMILIES
 from certivote.theory.methods import METHODS
 from certivote.voters import VOTERS
@@ -38,56 +38,35 @@ def _number_or(kind: Callable[[str], Any], *names: str, least: float = -math.inf
     return parse
 
 
-def _voters_option(automatic: str) -> Any:
-    return name_option("VOTERS", lambda: ["auto", *VOTERS], f"Who votes: {{names}}. auto: {automatic}.")
-
-
-def _prior_option(automatic: str) -> Any:
-    return typer.Option(
-        parser=_number_or(float, "auto", "informed"),
-        metavar="auto|informed|NUMBER",
-        help="Hyper-prior: learned from training rows (informed), or the Dirichlet parameter of every voter (a "
-        f"number). auto: {automatic}.",
-    )
-
-
-def _split_option(*names: str, automatic: str = "") -> Any:
-    names = (*names, "single", "cross")
-    return typer.Option(
-        parser=_number_or(int, *names, least=2),
-        metavar="|".join([*names, "FOLDS"]),
-        help="single: train the voters on one part of the rows and certify on the other. cross: both ways round. A "
-        f"number of folds: certify on each fold, with voters trained on the others.{automatic}",
-    )
+Voters = Annotated[str, name_option("VOTERS", lambda: ["auto", *VOTERS])]
+Prior = Annotated[str, typer.Option(parser=_number_or(float, "auto", "informed"), metavar="auto|informed|NUMBER")]
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Common(Options):
-    """What one method and several are asked for; those without a help differ between the two."""
+    """What one method and several are asked for; what is not explained here differs between the two.
+
+    Attributes
+    ----------
+    loss
+        What counts as an error: a wrong answer; or, as in the paper, half of the weight on wrong answers.
+    family
+        Distributions that the weights of a drawn or random vote come from: {names}.
+    solver
+        How the bound is minimised: by L-BFGS, or by Adam as in the paper.
+    """
 
     method: Any = None
     voters: str = "auto"
     split: Any = "auto"
-    loss: Annotated[
-        Literal["plurality", "half-weight"],
-        typer.Option(
-            help="What counts as an error: a wrong answer; or, as in the paper, half of the weight on wrong answers."
-        ),
-    ] = "plurality"
+    loss: Literal["plurality", "half-weight"] = "plurality"
     delta: Delta = 0.05
     prior: Any = "auto"
     family: Annotated[
         str,
-        name_option(
-            "FAMILY",
-            lambda: [name for name, family in FAMILIES.items() if family.over_weights],
-            "Distributions that the weights of a drawn or random vote come from: {names}.",
-        ),
+        name_option("FAMILY", lambda: [name for name, family in FAMILIES.items() if family.over_weights]),
     ] = "dirichlet"
-    solver: Annotated[
-        Literal["lbfgs", "adam"],
-        typer.Option(help="How the bound is minimised: by L-BFGS, or by Adam as in the paper."),
-    ] = "lbfgs"
+    solver: Literal["lbfgs", "adam"] = "lbfgs"
     seed: Seed = None
 
     def _of_method(self) -> dict[str, tuple[str, Any]]:
@@ -96,41 +75,45 @@ class _Common(Options):
 
 @dataclass(frozen=True, kw_only=True)
 class Learning(_Common):
-    """How one method learns."""
+    """How one method learns.
 
-    method: Annotated[
-        str, name_option("METHOD", lambda: ["auto", *METHODS], "Bound to minimise and to certify by: {names}.")
-    ] = "auto"
-    voters: Annotated[str, _voters_option("mixed with --method auto, otherwise forest")] = "auto"
+    Attributes
+    ----------
+    method
+        Bound to minimise and to certify by: {names}.
+    voters
+        Who votes: {names}. auto: mixed with --method auto, otherwise forest.
+    split
+        single: train the voters on one part of the rows and certify on the other. cross: both ways round. A number of
+        folds: certify on each fold, with voters trained on the others. auto: with --method auto, what a learning curve
+        suggests, otherwise single.
+    prior
+        Hyper-prior: learned from training rows (informed), or the Dirichlet parameter of every voter (a number). auto:
+        informed with --method auto, otherwise the best of three, and the choice is paid for.
+    train_share
+        Share of the rows that train the voters. auto: chosen by a learning curve with --method auto, otherwise one
+        half.
+    tau
+        With --split cross: weight of the first vote in the average.
+    renyi_order
+        Order of the Rényi divergence of dis-v; repeat to choose among several. [default: 1.5]
+    n_draws
+        Votes to draw. The best is kept, and all are paid for.
+    constant
+        In the bound: Maurer's constant itself, or 2 sqrt(n) as in the paper, which is larger.
+    """
+
+    method: Annotated[str, name_option("METHOD", lambda: ["auto", *METHODS])] = "auto"
+    voters: Voters = "auto"
     split: Annotated[
-        str,
-        _split_option("auto", automatic=" auto: with --method auto, what a learning curve suggests, otherwise single."),
+        str, typer.Option(parser=_number_or(int, "auto", "single", "cross", least=2), metavar="auto|single|cross|FOLDS")
     ] = "auto"
-    prior: Annotated[
-        str, _prior_option("informed with --method auto, otherwise the best of three, and the choice is paid for")
-    ] = "auto"
-    train_share: Annotated[
-        str,
-        typer.Option(
-            parser=_number_or(float, "auto"),
-            metavar="auto|SHARE",
-            help="Share of the rows that train the voters. auto: chosen by a learning curve with --method auto, "
-            "otherwise one half.",
-        ),
-    ] = "auto"
-    tau: Annotated[float, typer.Option(help="With --split cross: weight of the first vote in the average.")] = 0.5
-    renyi_order: Annotated[
-        list[float] | None,
-        typer.Option(
-            metavar="NUMBER",
-            help="Order of the Rényi divergence of dis-v; repeat to choose among several.  [default: 1.5]",
-        ),
-    ] = None
-    n_draws: Annotated[int, typer.Option(help="Votes to draw. The best is kept, and all are paid for.")] = 1
-    constant: Annotated[
-        Literal["exact", "paper"],
-        typer.Option(help="In the bound: Maurer's constant itself, or 2 sqrt(n) as in the paper, which is larger."),
-    ] = "exact"
+    prior: Prior = "auto"
+    train_share: Annotated[str, typer.Option(parser=_number_or(float, "auto"), metavar="auto|SHARE")] = "auto"
+    tau: float = 0.5
+    renyi_order: Annotated[list[float] | None, typer.Option(metavar="NUMBER")] = None
+    n_draws: int = 1
+    constant: Literal["exact", "paper"] = "exact"
 
     def parameters(self) -> dict[str, Any]:
         """Those of the estimator."""
@@ -187,23 +170,31 @@ class Learning(_Common):
 
 @dataclass(frozen=True, kw_only=True)
 class ComparedLearning(_Common):
-    """How several methods learn from the same votes."""
+    """How several methods learn from the same votes.
 
-    method: Annotated[
-        list[str] | None,
-        name_option(
-            "METHOD",
-            lambda: METHODS,
-            "Method to compare, one of {names}; repeat for several.  [default: all that suit the data]",
-        ),
-    ] = None
-    joint: Annotated[
-        bool,
-        typer.Option("--joint", help="Divide delta among the methods, so that the best certificate may be picked."),
-    ] = False
-    voters: Annotated[str, _voters_option("forest")] = "auto"
-    split: Annotated[str, _split_option()] = "single"
-    prior: Annotated[str, _prior_option("the best of three, and the choice is paid for")] = "auto"
+    Attributes
+    ----------
+    method
+        Method to compare, one of {names}; repeat for several. [default: all that suit the data]
+    joint
+        Divide delta among the methods, so that the best certificate may be picked.
+    voters
+        Who votes: {names}. auto: forest.
+    split
+        single: train the voters on one part of the rows and certify on the other. cross: both ways round. A number of
+        folds: certify on each fold, with voters trained on the others.
+    prior
+        Hyper-prior: learned from training rows (informed), or the Dirichlet parameter of every voter (a number). auto:
+        the best of three, and the choice is paid for.
+    """
+
+    method: Annotated[list[str] | None, name_option("METHOD", lambda: METHODS)] = None
+    joint: bool = False
+    voters: Voters = "auto"
+    split: Annotated[
+        str, typer.Option(parser=_number_or(int, "single", "cross", least=2), metavar="single|cross|FOLDS")
+    ] = "single"
+    prior: Prior = "auto"
 
     def parameters(self) -> dict[str, Any]:
         """What all methods have in common."""

@@ -9,8 +9,9 @@ import typer
 
 from certivote.certificate import Certificate, counted, used_rows
 from certivote.cli._given import columns_of_groups
-from certivote.cli._groups import grouped
-from certivote.cli._inputs import Model, TableFormat, Trust, all_processors, column, read_certificate, warnings_as_lines
+from certivote.cli._inputs import Column, Model, TableFormat, Trust, all_processors, column, read_certificate
+from certivote.cli._messages import complain, fail, reason, say, warnings_as_lines
+from certivote.cli._options import share, verb
 from certivote.cli._outputs import (
     Printing,
     check_files,
@@ -20,7 +21,6 @@ from certivote.cli._outputs import (
     write_page,
     writing,
 )
-from certivote.cli._shared import complain, fail, reason, say, share
 from certivote.cli._states import as_json_text
 from certivote.cli._unread import UnreadValues
 from certivote.io import OutcomeTable, TableFile, column_names, read_outcomes, same_labels, write_atomically
@@ -32,69 +32,21 @@ _FEW = 3
 """Classes that are named."""
 
 
-@grouped
+@verb
 def monitor(
     *,
     model: Model,
-    data: Annotated[
-        Path,
-        typer.Argument(
-            help="CSV file with a header line (.csv, .csv.gz), or parquet file, of cases that came after the "
-            "certificate; - is standard input."
-        ),
-    ],
-    state: Annotated[
-        Path,
-        typer.Option(help="File that remembers what was counted; it is begun if there is none.", show_default=False),
-    ],
-    truth: Annotated[
-        str | None,
-        column(
-            "Column of the true classes; rows where it is empty wait until it is not. Without it, rows are compared "
-            "without labels.",
-            "--truth",
-            "--target",
-        ),
-    ] = None,
-    predicted: Annotated[
-        str | None, column("Column of the answers as they were given. By default the model answers the rows again.")
-    ] = None,
-    identity: Annotated[
-        str | None,
-        column(
-            "Column that identifies each row. By default rows are told apart by all that is written in them.", "--id"
-        ),
-    ] = None,
-    group: Annotated[
-        str | None,
-        column("For certificates about entities: column that says what each row belongs to.  [default: as recorded]"),
-    ] = None,
-    alpha: Annotated[
-        float | None,
-        typer.Option(
-            metavar="ALPHA",
-            parser=share,
-            help="Probability that there is ever a false alarm; fixed when the state is begun.  [default: 0.01]",
-            show_default=False,
-        ),
-    ] = None,
-    watch: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="auto|all|PROMISE",
-            help="Which promises are watched beside the bound: those that need no more than classes and answers "
-            "(auto), all, or some by name, such as subgroups; repeat for several. Fixed when the state is begun.  "
-            "[default: auto]",
-            show_default=False,
-        ),
-    ] = None,
-    report: Annotated[Path | None, typer.Option(help="Where to write what was seen as a web page.")] = None,
-    title: Annotated[
-        str | None, typer.Option(help="Heading of the web page.  [default: the name of the model's file]")
-    ] = None,
-    metrics: Annotated[
-        Path | None, typer.Option(help="Where to write the numbers as text that Prometheus reads; - prints them.")
-    ] = None,
+    data: Path,
+    state: Annotated[Path, typer.Option()],
+    truth: Annotated[str | None, column("--truth", "--target")] = None,
+    predicted: Column = None,
+    identity: Annotated[str | None, column("--id")] = None,
+    group: Column = None,
+    alpha: Annotated[float | None, typer.Option(metavar="ALPHA", parser=share)] = None,
+    watch: Annotated[list[str] | None, typer.Option(metavar="auto|all|PROMISE")] = None,
+    report: Path | None = None,
+    title: str | None = None,
+    metrics: Path | None = None,
     form: TableFormat,
     trust: Trust = None,
     printing: Printing,
@@ -113,6 +65,34 @@ def monitor(
     Outcomes may come in any order and in any number. Which of them become known must have nothing to do with whether
     the answer was right. Rows without an id that are equal in all columns are two cases within one file, and the same
     one in different files: give --id if cases may be equal.
+
+    Parameters
+    ----------
+    data
+        CSV file with a header line (.csv, .csv.gz), or parquet file, of cases that came after the certificate; - is
+        standard input.
+    state
+        File that remembers what was counted; it is begun if there is none.
+    truth
+        Column of the true classes; rows where it is empty wait until it is not. Without it, rows are compared without
+        labels.
+    predicted
+        Column of the answers as they were given. By default the model answers the rows again.
+    identity
+        Column that identifies each row. By default rows are told apart by all that is written in them.
+    group
+        For certificates about entities: column that says what each row belongs to. [default: as recorded]
+    alpha
+        Probability that there is ever a false alarm; fixed when the state is begun. [default: 0.01]
+    watch
+        Which promises are watched beside the bound: those that need no more than classes and answers (auto), all, or
+        some by name, such as subgroups; repeat for several. Fixed when the state is begun. [default: auto]
+    report
+        Where to write what was seen as a web page.
+    title
+        Heading of the web page. [default: the name of the model's file]
+    metrics
+        Where to write the numbers as text that Prometheus reads; - prints them.
     """
     if truth is None and predicted is not None:
         fail("--predicted: give --truth with it; without true classes the model itself looks at the rows.")

@@ -14,8 +14,8 @@ from typing import Annotated, Any
 import typer
 
 from certivote.certificate import Certificate
-from certivote.cli._groups import Options
-from certivote.cli._shared import fail, say
+from certivote.cli._messages import fail, say
+from certivote.cli._options import Options
 from certivote.io import check_writable, write_atomically
 from certivote.present import plain_text
 
@@ -40,10 +40,18 @@ class Printing(Options):
 
 @dataclass(frozen=True, kw_only=True)
 class Page(Options):
-    """A certificate as a web page."""
+    """A certificate as a web page.
 
-    report: Annotated[Path | None, typer.Option(help="Where to write the certificate as a web page.")] = None
-    title: Annotated[str | None, typer.Option(help="Heading of the web page.  [default: A certified model]")] = None
+    Attributes
+    ----------
+    report
+        Where to write the certificate as a web page.
+    title
+        Heading of the web page. [default: A certified model]
+    """
+
+    report: Path | None = None
+    title: str | None = None
 
     def __post_init__(self) -> None:
         if is_standard_output(self.report):

@@ -8,10 +8,10 @@ import numpy as np
 import typer
 
 from certivote.cli._decisions import Column, decisions
-from certivote.cli._groups import grouped
-from certivote.cli._inputs import TableFormat, Trust, load_model, warnings_as_lines
+from certivote.cli._inputs import TableFormat, Trust, load_model
+from certivote.cli._messages import complain, fail, reason, warnings_as_lines
+from certivote.cli._options import share, verb
 from certivote.cli._outputs import Quiet, check_files, is_standard_output, print_result, writing
-from certivote.cli._shared import complain, fail, reason, share
 from certivote.cli._unread import UnreadValues, reads_columns
 from certivote.io import (
     TableError,
@@ -30,31 +30,14 @@ _CHUNK = 50_000
 """Rows in memory at a time."""
 
 
-@grouped
+@verb
 def predict(
     *,
-    model: Annotated[Path, typer.Argument(help="The classifier that `certivote fit --model` wrote.")],
-    data: Annotated[
-        Path,
-        typer.Argument(help="CSV (.csv, .csv.gz) or parquet file with the model's columns; - is standard input."),
-    ],
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="CSV file to write.  [default: standard output]")
-    ] = None,
-    strict: Annotated[
-        bool,
-        typer.Option("--strict", help="Refuse a table with values that the model cannot read; nothing is written."),
-    ] = False,
-    max_error: Annotated[
-        float | None,
-        typer.Option(
-            metavar="ERROR",
-            parser=share,
-            help="For a model that was fitted with --abstain-curve: answer only where the answers are certified to be "
-            "wrong at most this often.",
-            show_default=False,
-        ),
-    ] = None,
+    model: Path,
+    data: Path,
+    out: Annotated[Path | None, typer.Option("--out", "-o")] = None,
+    strict: bool = False,
+    max_error: Annotated[float | None, typer.Option(metavar="ERROR", parser=share)] = None,
     form: TableFormat,
     trust: Trust = None,
     quiet: Quiet = False,
@@ -75,6 +58,20 @@ def predict(
 
     Rows are read in chunks, so the table may be larger than memory, unless it comes through a pipe. The output file
     appears only when it is complete.
+
+    Parameters
+    ----------
+    model
+        The classifier that `certivote fit --model` wrote.
+    data
+        CSV (.csv, .csv.gz) or parquet file with the model's columns; - is standard input.
+    out
+        CSV file to write. [default: standard output]
+    strict
+        Refuse a table with values that the model cannot read; nothing is written.
+    max_error
+        For a model that was fitted with --abstain-curve: answer only where the answers are certified to be wrong at
+        most this often.
     """
     file = form.file(data)
     check_files({"MODEL": model, "DATA": data}, {"--out": out})

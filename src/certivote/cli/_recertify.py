@@ -8,61 +8,28 @@ import typer
 
 from certivote.certificate import Certificate
 from certivote.cli._certify import of_answers, of_model
-from certivote.cli._given import (
-    RecordedScore,
-    UnitsAgain,
-    columns_of_groups,
-    read_beside_others,
-    write_and_show,
-)
-from certivote.cli._groups import grouped
-from certivote.cli._inputs import Model, TableFormat, Trust, Truth, column, on_table, read_certificate, rows_for
+from certivote.cli._given import RecordedScore, UnitsAgain, columns_of_groups, read_beside_others, write_and_show
+from certivote.cli._inputs import Column, Model, TableFormat, Trust, Truth, on_table, read_certificate, rows_for
+from certivote.cli._messages import fail, reason
+from certivote.cli._options import Seed, verb
 from certivote.cli._outputs import Page, Printing, check_files
-from certivote.cli._shared import Seed, fail, reason
 from certivote.cli._states import read_monitor
 from certivote.promises import Promise, promises_of
 
 
-@grouped
+@verb
 def recertify(
     *,
     model: Model,
-    data: Annotated[
-        Path,
-        typer.Argument(
-            help="CSV file with a header line (.csv, .csv.gz), or parquet file, of rows that came after the "
-            "certificate; - is standard input."
-        ),
-    ],
+    data: Path,
     truth: Truth,
-    out: Annotated[Path, typer.Option(help="Where to write the new certificate as JSON; - prints it.")],
-    predicted: Annotated[str | None, column("With a certificate: column that holds the answers of its model.")] = None,
-    monitor: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="FILE",
-            help="What `certivote monitor --state` has kept since: the new certificate says what it has seen. Repeat "
-            "for several.",
-            show_default=False,
-        ),
-    ] = None,
+    out: Annotated[Path, typer.Option()],
+    predicted: Column = None,
+    monitor: Annotated[list[Path] | None, typer.Option(metavar="FILE")] = None,
     units: UnitsAgain,
     score: RecordedScore = None,
-    no_promises: Annotated[
-        bool,
-        typer.Option(
-            "--no-promises",
-            help="Make none of the promises of the certificate before. By default all are made again, with the same "
-            "parameters.",
-        ),
-    ] = False,
-    delta: Annotated[
-        float | None,
-        typer.Option(
-            help="Probability with which the new certificate may fail.  [default: that of the one before]",
-            show_default=False,
-        ),
-    ] = None,
+    no_promises: bool = False,
+    delta: float | None = None,
     page: Page,
     seed: Seed = None,
     form: TableFormat,
@@ -77,6 +44,22 @@ def recertify(
 
     It holds if the rows were chosen without regard to how they came out: if an alarm, or the lack of one, decided when
     to certify again, use only rows that came after that moment.
+
+    Parameters
+    ----------
+    data
+        CSV file with a header line (.csv, .csv.gz), or parquet file, of rows that came after the certificate; - is
+        standard input.
+    out
+        Where to write the new certificate as JSON; - prints it.
+    predicted
+        With a certificate: column that holds the answers of its model.
+    monitor
+        What `certivote monitor --state` has kept since: the new certificate says what it has seen. Repeat for several.
+    no_promises
+        Make none of the promises of the certificate before. By default all are made again, with the same parameters.
+    delta
+        Probability with which the new certificate may fail. [default: that of the one before]
     """
     file = form.file(data)
     watched = list(monitor or ())

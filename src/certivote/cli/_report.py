@@ -8,31 +8,23 @@ import typer
 
 from certivote.certificate import Certificate, used_rows
 from certivote.cli._given import KnownColumns, as_test, given_models, rows_of_answers, verify_command
-from certivote.cli._groups import grouped
-from certivote.cli._inputs import TableFormat, Trust, read_certificate, rows_for, warnings_as_lines
+from certivote.cli._inputs import TableFormat, Trust, read_certificate, rows_for
+from certivote.cli._messages import complain, fail, reason, say, warnings_as_lines
+from certivote.cli._options import verb
 from certivote.cli._outputs import Quiet, check_files, is_standard_output, print_result
-from certivote.cli._shared import complain, fail, reason, say
 from certivote.cli._unread import UnreadValues
 from certivote.io import Table, TableError
 from certivote.verify import verify
 
 
-@grouped
+@verb
 def report(
     *,
-    source: Annotated[Path, typer.Argument(help="A model; or a certificate as JSON, - for standard input.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Where to write the page; - prints it.")] = Path(
-        "report.html"
-    ),
-    data: Annotated[
-        Path | None,
-        typer.Option(
-            help="Test rows, used neither for training nor for certification. They need the model; or, for "
-            "certificates of given models, its answers."
-        ),
-    ] = None,
+    source: Path,
+    out: Annotated[Path, typer.Option("--out", "-o")] = Path("report.html"),
+    data: Path | None = None,
     known: KnownColumns,
-    title: Annotated[str | None, typer.Option(help="Heading of the page.  [default: the name of the file]")] = None,
+    title: str | None = None,
     form: TableFormat,
     trust: Trust = None,
     quiet: Quiet = False,
@@ -40,6 +32,18 @@ def report(
     """Write a certificate as one web page that works offline: the promise, where it comes from, how to verify it.
 
     The record is checked first, as `certivote verify` does without a model or data; no page is made of one that fails.
+
+    Parameters
+    ----------
+    source
+        A model; or a certificate as JSON, - for standard input.
+    out
+        Where to write the page; - prints it.
+    data
+        Test rows, used neither for training nor for certification. They need the model; or, for certificates of given
+        models, its answers.
+    title
+        Heading of the page. [default: the name of the file]
     """
     known.check(data)
     if str(source) == str(data) == "-":

@@ -4,7 +4,7 @@ import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from certivote.cli._shared import complain
+from certivote.cli._messages import complain
 
 if TYPE_CHECKING:
     from certivote.voters import Unread

@@ -4,14 +4,13 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
 from certivote.certificate import Certificate, counted, percent_up
 from certivote.cli._engine import Engine
 from certivote.cli._given import KnownColumns, RecordedScore, given_models, rows_of_answers
-from certivote.cli._groups import grouped
 from certivote.cli._inputs import (
     TableFormat,
     Training,
@@ -21,10 +20,10 @@ from certivote.cli._inputs import (
     load_model,
     read_certificate,
     rows_for,
-    warnings_as_lines,
 )
+from certivote.cli._messages import complain, fail, reason, say, warnings_as_lines
+from certivote.cli._options import verb
 from certivote.cli._outputs import Printing, check_files
-from certivote.cli._shared import complain, fail, reason, say
 from certivote.io import Table, TableFile, column_names, read_alike
 from certivote.verify import Check
 from certivote.verify import verify as audit
@@ -41,37 +40,31 @@ _OPTIONS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Against(KnownColumns):
-    """What a certificate is held against, besides a model and a table."""
+    """What a certificate is held against, besides a model and a table.
+
+    Attributes
+    ----------
+    earlier
+        For certificates of `certivote recertify`: the certificate, or model, that it follows.
+    refit
+        Fit again from the data, and compare all that came of it; needs --data.
+    """
 
     score: RecordedScore = None
     training: Training = None
-    earlier: Annotated[
-        Path | None,
-        typer.Option(help="For certificates of `certivote recertify`: the certificate, or model, that it follows."),
-    ] = None
-    refit: Annotated[
-        bool,
-        typer.Option("--refit", help="Fit again from the data, and compare all that came of it; needs --data."),
-    ] = False
+    earlier: Path | None = None
+    refit: bool = False
 
     def about_rows(self) -> dict[str, Any]:
         return {option: value for option, value in self.given().items() if option not in ("--earlier", "--refit")}
 
 
-@grouped
+@verb
 def verify(
     *,
-    certificate: Annotated[
-        Path, typer.Argument(help="The certificate as JSON, - for standard input; or a model, which holds its own.")
-    ],
-    model: Annotated[Path | None, typer.Option(help="The model that the certificate is said to be about.")] = None,
-    data: Annotated[
-        Path | None,
-        typer.Option(
-            help="The file that the model was fitted to, in the same format, which needs the model; or, for "
-            "certificates of given models, the file of their answers."
-        ),
-    ] = None,
+    certificate: Path,
+    model: Path | None = None,
+    data: Path | None = None,
     against: Against,
     form: TableFormat,
     trust: Trust = None,
@@ -87,6 +80,16 @@ def verify(
     Of a certificate that `certivote certify` made of answers, the answers are counted again from their table.
 
     What nothing that was given can show is marked by TRUST, with the reason.
+
+    Parameters
+    ----------
+    certificate
+        The certificate as JSON, - for standard input; or a model, which holds its own.
+    model
+        The model that the certificate is said to be about.
+    data
+        The file that the model was fitted to, in the same format, which needs the model; or, for certificates of given
+        models, the file of their answers.
     """
     against.check(data)
     if against.refit and data is None:
