@@ -13,10 +13,8 @@ from joblib import effective_n_jobs
 from sklearn.datasets import load_breast_cancer
 from typer.testing import CliRunner
 
-from certivote import Certificate
+from certivote import Certificate, CertifiedVoteClassifier
 from certivote.cli import app
-from certivote.cli._inputs import on_table
-from certivote.io import TableFile, read_table
 from certivote.theory.families import FAMILIES
 from certivote.theory.methods import METHODS
 from certivote.voters import VOTERS, Stumps
@@ -54,10 +52,11 @@ def test_fit_prints_and_writes_the_certificate(table, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["certificate.json"]
 
 
-def test_the_work_on_a_table_uses_all_processors(table):
-    file = TableFile(table)
-    found, _ = on_table(file, True, lambda: read_table(file, "diagnosis"), lambda read: effective_n_jobs(None))
-    assert found == effective_n_jobs(-1)
+def test_the_work_on_a_table_uses_all_processors(table, monkeypatch):
+    found = []
+    monkeypatch.setattr(CertifiedVoteClassifier, "fit", lambda *rows, **more: found.append(effective_n_jobs(None)))
+    run("fit", table, "--target", "diagnosis")
+    assert found == [effective_n_jobs(-1)]
 
 
 def test_fit_passes_its_options_on(table, tmp_path):

@@ -10,9 +10,8 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from certivote import Certificate, load
+from certivote import Certificate, dask, load
 from certivote.cli import app
-from certivote.cli._engine import Pieces
 from certivote.dask import _files as files_on_cluster
 from certivote.io import _pieces as dividing
 
@@ -195,14 +194,14 @@ def test_other_refusals(folder, scheduler, monkeypatch, tmp_path):
 def test_files_that_disappear_during_the_work_end_it(folder, scheduler, monkeypatch, tmp_path):
     for path in sorted((folder / "rows").iterdir()):
         (tmp_path / path.name).write_bytes(path.read_bytes())
-    whole = Pieces.source
+    whole = dask.source_of
 
-    def source(self):
-        found = whole(self)
+    def source_of(*files):
+        found = whole(*files)
         (tmp_path / "1.parquet").unlink()
         return found
 
-    monkeypatch.setattr(Pieces, "source", source)
+    monkeypatch.setattr(dask, "source_of", source_of)
     result = run("fit", tmp_path / "*.parquet", *FIT, "--scheduler", scheduler, "--out", tmp_path / "c.json")
     assert (result.exit_code, result.output.count("\n")) == (1, 1), result.output
     assert "1.parquet: No such file or directory" in result.output

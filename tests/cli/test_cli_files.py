@@ -1,7 +1,6 @@
 """What commands read and write: nothing is lost by a name, and pipes, devices and links are what they are."""
 
 import hashlib
-import importlib
 import json
 import os
 import stat
@@ -19,7 +18,7 @@ import pytest
 from copies import in_a_copy
 from typer.testing import CliRunner
 
-from certivote import Monitor, load
+from certivote import CertifiedVoteClassifier, Monitor, load
 from certivote.cli import app
 from certivote.io import _table_files
 
@@ -62,9 +61,8 @@ def folder(made, tmp_path, monkeypatch):
 @pytest.fixture
 def idle(monkeypatch):
     """No work is done: whatever ends a command does so before."""
-    for module, names in {"_fit": ["on_table"], "_predict": ["load_model"], "_report": ["read_certificate"]}.items():
-        for name in names:
-            monkeypatch.setattr(importlib.import_module(f"certivote.cli.{module}"), name, None)
+    monkeypatch.setattr(CertifiedVoteClassifier, "fit", None)
+    monkeypatch.setattr("certivote.estimator.load", None)
 
 
 def contents(folder):
@@ -294,7 +292,7 @@ def test_a_lack_of_memory_ends_in_one_line(folder, monkeypatch):
     def too_much(*arguments, **settings):
         raise MemoryError
 
-    monkeypatch.setattr("certivote.cli._predict.load_model", too_much)
+    monkeypatch.setattr("certivote.estimator.load", too_much)
     result = run("predict", "m.certivote", "data.csv")
     assert (result.exit_code, result.output.count("\n")) == (1, 1)
     assert "certivote: there is not enough memory for this" in result.output
@@ -360,8 +358,7 @@ def test_a_certificate_from_standard_input(folder):
 
 
 @pytest.mark.parametrize("verb", ["verify", "report"])
-def test_a_device_without_end_is_no_certificate(verb, folder, monkeypatch):
-    monkeypatch.setattr(importlib.import_module("certivote.cli._inputs"), "_LONGEST", 1000)
+def test_a_device_without_end_is_no_certificate(verb, folder):
     result = run(verb, "/dev/zero", *(("-o", "r.html") if verb == "report" else ()))
     assert result.exit_code == 1
     assert "Not a certificate" in result.stderr

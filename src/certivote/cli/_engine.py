@@ -9,10 +9,11 @@ from typing import Annotated, Any, Literal
 import typer
 
 from certivote.certificate import Certificate
-from certivote.cli._inputs import TableFormat, as_classes
 from certivote.cli._messages import fail, reason, warnings_as_lines
+from certivote.cli._models import as_classes
 from certivote.cli._options import Options
 from certivote.cli._outputs import check_files
+from certivote.cli._tables import TableFormat
 from certivote.io import TableError, TableFile, TablePieces, divided, files_of, lay_out
 
 

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from certivote.cli._engine import Engine
-from certivote.cli._inputs import Data, Drop, TableFormat, Target, Units, columns_beside, on_table
 from certivote.cli._learning import Learning
 from certivote.cli._messages import fail
 from certivote.cli._options import verb
@@ -19,8 +18,8 @@ from certivote.cli._outputs import (
     writing,
 )
 from certivote.cli._promises import PromiseOptions, check_classes
-from certivote.io import Table, read_table
-from certivote.promises import Promise
+from certivote.cli._tables import Data, Drop, TableFormat, Target, Units, columns_beside, work_on
+from certivote.io import read_table
 
 
 @verb
@@ -68,26 +67,20 @@ def fit(
     if pieces:
         clf, source = _fitted_in_pieces(data, target, drop or (), form, outputs, engine, parameters)
     else:
-        clf, digest = on_table(
-            file,
-            printing.quiet,
-            lambda: read_table(file, target, drop or (), **units.columns()),
-            lambda read: _fitted(read, columns_beside(file, target, drop or ()), asked, parameters),
-        )
-        source = file.name, digest
+        from certivote.estimator import CertifiedVoteClassifier
+
+        with work_on(file, printing.quiet):
+            read = read_table(file, target, drop or (), **units.columns())
+            rows = {"groups": read.groups, "order": read.order, "table": columns_beside(file, target, drop or ())}
+            check_classes(asked, read.y)
+            clf = CertifiedVoteClassifier(**parameters).fit(read.X, read.y, **rows)
+        source = file.name, read.digest
     clf.certificate_ = clf.certificate_.with_source(*source)
     write_certificate(clf.certificate_, out)
     if model is not None:
         with writing("--model", model):
             clf.save(model)
     show_certificate(clf.certificate_, printing, {"Certificate": out, "Classifier": model})
-
-
-def _fitted(read: Table, beside: Any, promises: Mapping[str, Promise], parameters: dict[str, Any]) -> Any:
-    from certivote.estimator import CertifiedVoteClassifier
-
-    check_classes(promises, read.y)
-    return CertifiedVoteClassifier(**parameters).fit(read.X, read.y, groups=read.groups, order=read.order, table=beside)
 
 
 def _fitted_in_pieces(

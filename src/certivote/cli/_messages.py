@@ -50,6 +50,15 @@ def ending_in_a_line() -> Iterator[None]:
 
 
 @contextmanager
+def naming(option: str) -> Iterator[None]:
+    """End with a line that names the option, if its value is refused."""
+    try:
+        yield
+    except ValueError as error:
+        fail(f"{option}: {error}")
+
+
+@contextmanager
 def warnings_as_lines(quiet: bool) -> Iterator[None]:
     """Show warnings as lines when the block is done, each once; or none at all."""
     with warnings.catch_warnings(record=True) as caught:

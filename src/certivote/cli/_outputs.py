@@ -26,6 +26,7 @@ Quiet = Annotated[
     typer.Option("--quiet", "-q", help="Print nothing but errors and what is asked for by --json or by - as a file."),
 ]
 _OUTPUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
+_READ = {"CERTIFICATE": "the certificate", "SOURCE": "the certificate", "MODEL": "the model", "DATA": "the table"}
 _Identity = tuple[int, int]
 """Device and number: the same for all names of a file."""
 
@@ -72,12 +73,17 @@ def is_standard_output(path: Path | None) -> bool:
 def check_files(inputs: Mapping[str, Path | None], outputs: Mapping[str, Path | None]) -> None:
     """End before the work, if a result could not be written, or would replace what is read or another result.
 
+    Standard input can be one file only.
+
     Parameters
     ----------
     inputs, outputs : mapping of str to path or None
         By the option or argument that named them. ``-`` is standard input and standard output.
     """
     read = {name: path for name, path in inputs.items() if path is not None}
+    piped = [name for name, path in read.items() if str(path) == "-"]
+    if len(piped) > 1:
+        fail(f"{piped[1]}: standard input is {_READ.get(piped[0], piped[0])} already.")
     written = {name: path for name, path in outputs.items() if path is not None and not is_standard_output(path)}
     for name, path in written.items():
         try:

@@ -7,10 +7,10 @@ from typing import Annotated, Any, ClassVar
 
 import typer
 
-from certivote.cli._inputs import TableFormat, complete_column
-from certivote.cli._messages import fail
+from certivote.cli._messages import fail, naming
 from certivote.cli._options import Options, share
-from certivote.io import TableError, TableFile, check_columns, column_names, read_costs
+from certivote.cli._tables import TableFormat, complete_column
+from certivote.io import TableFile, check_columns, column_names, read_costs
 from certivote.promises import Abstention, Costs, Precision, PredictionSets, Promise, Sensitivity, Subgroups
 
 
@@ -60,7 +60,7 @@ class PromiseOptions(Options):
 
         ``others`` are columns of the file that make no groups, and why.
         """
-        groups, costs = columns_by(self.by, file, others), self._costs(file, form)
+        groups, costs = columns_by(self.by, file, others), form.other(self.costs)
         if self.positive is not None and self.sensitivity is None:
             fail("--positive: give --sensitivity with it, the share of this class that is to be found.")
         makers: dict[str, Callable[[Any], Promise]] = {
@@ -75,17 +75,9 @@ class PromiseOptions(Options):
         given, found = self.given(), {}
         for option, make in makers.items():
             if option in given:
-                try:
+                with naming(option):
                     found[option] = make(given[option])
-                except ValueError as error:
-                    fail(f"{option}: {error}")
         return found
-
-    def _costs(self, data: TableFile, form: TableFormat) -> TableFile | None:
-        """The table of costs, in the same format as the data, or in parquet."""
-        if str(self.costs) == str(data.path) == "-":
-            fail("--costs: standard input is the table already.")
-        return form.other(self.costs)
 
     def of_all_rows(self) -> dict[str, Any]:
         """What was given by options that need all rows at once."""
@@ -126,10 +118,8 @@ def columns_by(by: Sequence[str] | None, file: TableFile, others: Mapping[str, s
         for part in parts:
             if part in others:
                 fail(f"--by: {part!r} {others[part]}.")
-        try:
+        with naming("--by"):
             check_columns(file, parts, names)
-        except TableError as error:
-            fail(f"--by: {error}")
         named = parts[0] if len(parts) == 1 else tuple(parts)
         if named in found or len(set(parts)) < len(parts):
             fail(f"--by: {text!r} has a column twice, or is given twice.")

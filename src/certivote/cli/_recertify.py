@@ -6,14 +6,14 @@ from typing import Annotated, Any
 
 import typer
 
-from certivote.certificate import Certificate
-from certivote.cli._certify import of_answers, of_model
-from certivote.cli._given import RecordedScore, UnitsAgain, columns_of_groups, read_beside_others, write_and_show
-from certivote.cli._inputs import Column, Model, TableFormat, Trust, Truth, on_table, read_certificate, rows_for
-from certivote.cli._messages import fail, reason
+from certivote.cli._certify import certify_answers, certify_model, read_beside_others
+from certivote.cli._given import RecordedScore, UnitsAgain, columns_of_groups, write_and_show
+from certivote.cli._messages import ending_in_a_line, fail
+from certivote.cli._models import Model, Trust, read_certificate, rows_for
+from certivote.cli._monitor import read_monitor
 from certivote.cli._options import Seed, verb
 from certivote.cli._outputs import Page, Printing, check_files
-from certivote.cli._states import read_monitor
+from certivote.cli._tables import Column, TableFormat, Truth, work_on
 from certivote.promises import Promise, promises_of
 
 
@@ -65,7 +65,7 @@ def recertify(
     watched = list(monitor or ())
     kept = {f"--monitor {path}": path for path in watched}
     check_files({"MODEL": model, "DATA": data, **kept}, {"--out": out, "--report": page.report})
-    try:
+    with ending_in_a_line():
         earlier, classifier = read_certificate(model, trust)
         if (classifier is None) != (predicted is not None):
             fail(
@@ -79,30 +79,18 @@ def recertify(
         seen = [read_monitor(path, earlier, classifier) for path in watched]
         settings: dict[str, Any] = {"delta": earlier.delta if delta is None else delta, "random_state": seed}
         settings |= {"promises": promises, "together": earlier.together}
-        needed = [] if no_promises else columns_of_groups(earlier)
-
-        def work(read: Any) -> Certificate:
+        with work_on(file, printing.quiet):
             from certivote.monitor import follow
 
-            if classifier is None:
-                made = of_answers(read, None, {}, settings)
+            if predicted is not None:
+                needed = [] if no_promises else columns_of_groups(earlier)
+                read = read_beside_others(file, truth, [predicted], needed, **columns, score=score)
+                made = certify_answers(read, None, settings)
             else:
-                made = of_model(model.name, classifier, read, file, None, printing.quiet, settings)
-            return follow(made, earlier, seen)
-
-        certificate, digest = on_table(
-            file,
-            printing.quiet,
-            lambda: (
-                read_beside_others(file, truth, [str(predicted)], needed, **columns, score=score)
-                if classifier is None
-                else rows_for(classifier, file, truth, **columns)
-            ),
-            work,
-        )
-    except (OSError, ValueError, ImportError) as error:
-        fail(reason(error))
-    write_and_show(certificate.with_source(file.name, digest), out, page, printing, score)
+                read = rows_for(classifier, file, truth, **columns)
+                made = certify_model(classifier, model.name, read, file, None, settings, printing.quiet)
+            certificate = follow(made, earlier, seen).with_source(file.name, read.digest)
+    write_and_show(certificate, out, page, printing, score)
 
 
 def _check_score(promises: Sequence[Promise], score: str | None, only_answers: bool) -> None:

@@ -7,12 +7,12 @@ from typing import Annotated, Any
 import typer
 
 from certivote.certificate import Certificate, used_rows
-from certivote.cli._given import KnownColumns, as_test, given_models, rows_of_answers, verify_command
-from certivote.cli._inputs import TableFormat, Trust, read_certificate, rows_for
+from certivote.cli._given import KnownColumns, as_test, model_names, rows_of_answers, verify_command
 from certivote.cli._messages import complain, fail, reason, say, warnings_as_lines
+from certivote.cli._models import Trust, complain_of_unread, read_certificate, rows_for
 from certivote.cli._options import verb
 from certivote.cli._outputs import Quiet, check_files, is_standard_output, print_result
-from certivote.cli._unread import UnreadValues
+from certivote.cli._tables import TableFormat
 from certivote.io import Table, TableError
 from certivote.verify import verify
 
@@ -46,8 +46,6 @@ def report(
         Heading of the page. [default: the name of the file]
     """
     known.check(data)
-    if str(source) == str(data) == "-":
-        fail("--data: standard input is the certificate already.")
     file = None if data is None else form.file(data)
     check_files({"SOURCE": source, "--data": data}, {"--out": out})
     name = source.name if source.is_file() else "certificate.json"
@@ -60,22 +58,19 @@ def report(
             if model is not None:
                 command += " --data TRAINING_DATA --target TARGET"
             if file is not None:
-                given = given_models(certificate)
-                if model is None and given is None:
+                given = bool(model_names(certificate))
+                if model is None and not given:
                     fail("--data: test rows need the model to answer them; give the model in place of its certificate.")
-                if given is None and known.predicted:
+                if known.predicted and not given:
                     fail("--predicted: this certificate is about a vote that was fitted, which answers by itself.")
                 columns = known.columns(certificate, file)
-                if given is None:
+                if not given:
                     read = rows_for(model, file, *columns)
-                    unread = UnreadValues(model)
-                    unread.look_at(read.X)
-                    if not quiet:
-                        unread.complain(file)
+                    complain_of_unread(model, read.X, file, quiet)
                     test = _answered(model, read)
                 else:
-                    read, _ = rows_of_answers(certificate, given, file, columns, known.predicted)
-                    test = as_test(certificate, given, read)
+                    read, _ = rows_of_answers(certificate, file, columns, known.predicted)
+                    test = as_test(certificate, read)
             _write(certificate, out, title=title or Path(name).stem, command=command, **test)
     except TableError as error:
         fail(reason(error))

@@ -10,20 +10,12 @@ import typer
 
 from certivote.certificate import Certificate, counted, percent_up
 from certivote.cli._engine import Engine
-from certivote.cli._given import KnownColumns, RecordedScore, given_models, rows_of_answers
-from certivote.cli._inputs import (
-    TableFormat,
-    Training,
-    Trust,
-    all_processors,
-    columns_beside,
-    load_model,
-    read_certificate,
-    rows_for,
-)
-from certivote.cli._messages import complain, fail, reason, say, warnings_as_lines
+from certivote.cli._given import KnownColumns, RecordedScore, model_names, rows_of_answers
+from certivote.cli._messages import complain, ending_in_a_line, fail, say, warnings_as_lines
+from certivote.cli._models import Trust, load_model, read_certificate, rows_for
 from certivote.cli._options import verb
 from certivote.cli._outputs import Printing, check_files
+from certivote.cli._tables import TableFormat, Training, all_processors, columns_beside
 from certivote.io import Table, TableFile, column_names, read_alike
 from certivote.verify import Check
 from certivote.verify import verify as audit
@@ -97,28 +89,24 @@ def verify(
     if engine.engine != "memory" and data is None:
         fail("--engine: give --data with it, the rows that it reads in pieces.")
     files = {"--data": data, "--training": against.training, "--earlier": against.earlier}
-    _check_standard_input(files, certificate)
     whole = {option: value for option, value in against.given().items() if option != "--target"}
     pieces = engine.in_pieces(whole)
     if not pieces:
         check_files({"CERTIFICATE": certificate, "--model": model, **files}, {})
     file, training = None if data is None else form.file(data), form.other(against.training)
-    try:
-        with warnings_as_lines(printing.quiet):
-            record, classifier = read_certificate(certificate, trust)
-            if model is not None:
-                classifier = load_model(model, trust)
-            earlier = None if against.earlier is None else read_certificate(against.earlier, trust)[0]
-            if data is None or file is None:
-                checks = audit(record, classifier, earlier=earlier)
-            elif pieces:
-                wanted = _target_in_pieces(record, classifier, against.target)
-                with engine.pieces(data, form, {}, printing.quiet) as work:
-                    checks = work.audited(record, classifier, wanted)
-            else:
-                checks = _audit_of_rows(record, classifier, file, training, earlier, against)
-    except (OSError, ValueError, ImportError) as error:
-        fail(reason(error))
+    with ending_in_a_line(), warnings_as_lines(printing.quiet):
+        record, classifier = read_certificate(certificate, trust)
+        if model is not None:
+            classifier = load_model(model, trust)
+        earlier = None if against.earlier is None else read_certificate(against.earlier, trust)[0]
+        if data is None or file is None:
+            checks = audit(record, classifier, earlier=earlier)
+        elif pieces:
+            wanted = _target_in_pieces(record, classifier, against.target)
+            with engine.pieces(data, form, {}, printing.quiet) as work:
+                checks = work.audited(record, classifier, wanted)
+        else:
+            checks = _audit_of_rows(record, classifier, file, training, earlier, against)
     _show(record, checks, printing, counted_again=data is not None)
     raise typer.Exit(0 if all(check.passed for check in checks) else 1)
 
@@ -149,16 +137,6 @@ def _audit_of_rows(
             table=table,
             earlier=earlier,
         )
-
-
-def _check_standard_input(files: dict[str, Path | None], certificate: Path) -> None:
-    """End if standard input is named as two files."""
-    taken = {"CERTIFICATE": str(certificate)}
-    for option, path in files.items():
-        if str(path) == "-" in taken.values():
-            what = "the certificate already" if option == "--data" else "another file already"
-            fail(f"{option}: standard input is {what}.")
-        taken[option] = str(path)
 
 
 def _show(record: Certificate, checks: Sequence[Check], printing: Printing, counted_again: bool) -> None:
@@ -201,16 +179,16 @@ def _read(
     against: Against,
 ) -> tuple[Table, Any]:
     """The rows that the certificate is said to come from; beside answers, columns that its promises are about."""
-    given = given_models(record)
-    if given is None and classifier is None:
+    given = bool(model_names(record))
+    if not given and classifier is None:
         fail("--data: give --model with it; without the model, nothing says which rows are the certification rows.")
-    if given is None and against.predicted:
+    if not given and against.predicted:
         fail("--predicted: this certificate is about a vote that was fitted; give --model, which answers by itself.")
-    if given is not None and against.refit:
+    if given and against.refit:
         fail("--refit: this certificate is about a model that was given, so there is no fit to repeat.")
     columns = against.columns(record, file)
-    if given is not None and (classifier is None or against.predicted):
-        return rows_of_answers(record, given, file, columns, against.predicted, against.score)
+    if given and (classifier is None or against.predicted):
+        return rows_of_answers(record, file, columns, against.predicted, against.score)
     if against.score is not None:
         fail("--score: the model itself says how sure it is; leave it out.")
     read = rows_for(classifier, file, *columns)
@@ -222,7 +200,7 @@ def _read(
 
 def _target_in_pieces(record: Certificate, classifier: Any, target: str | None) -> str:
     """The column of the true classes; end if the certificate cannot be held against rows that come in pieces."""
-    if given_models(record) is not None:
+    if model_names(record):
         fail("--engine: this certificate is about a model that was given; verify it with --engine memory.")
     if classifier is None:
         fail("--data: give --model with it; without the model, nothing says which rows are the certification rows.")
@@ -235,7 +213,7 @@ def _target_in_pieces(record: Certificate, classifier: Any, target: str | None) 
 
 def _training(record: Certificate, shown: TableFile, read: Table) -> Any:
     """The rows that the given models were trained on."""
-    if given_models(record) is None:
+    if not model_names(record):
         fail("--training: this certificate is about a vote that was fitted; its training rows are in --data.")
     if not hasattr(read.X, "columns"):
         fail("--training: this certificate is about answers only, so there are no columns to compare rows by.")

@@ -1,32 +1,23 @@
-"""What verbs read: tables, certificates and models, and the options that say how."""
+"""Tables: the options that name one and its columns, and what verbs do with its rows."""
 
-import io
 import warnings
-import zipfile
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from certivote.certificate import Certificate
 from certivote.cli._messages import fail, reason, warnings_as_lines
 from certivote.cli._options import Options
 from certivote.io import (
-    Table,
     TableError,
     TableFile,
     column_names,
     is_parquet,
-    read_standard_input,
     read_table,
-    same_labels,
 )
-
-_LONGEST = 1 << 28
-"""Bytes of the longest certificate that is read."""
 
 
 def complete_column(ctx: typer.Context, incomplete: str) -> list[str]:
@@ -48,10 +39,6 @@ Data = Annotated[
         help="CSV file with a header line (.csv, .csv.gz), or parquet file; - is standard input. Columns may hold "
         "numbers, categories, ISO dates and missing values (an empty cell, NA, NaN, null, none or ?).",
     ),
-]
-Model = Annotated[
-    Path,
-    typer.Argument(help="The classifier that `certivote fit --model` wrote; or a certificate, with --predicted."),
 ]
 Target = Annotated[str, typer.Option(help="Column that holds the classes.", autocompletion=complete_column)]
 Drop = Annotated[
@@ -140,17 +127,6 @@ class TableFormat(Options):
         return TableFormat(decimal=self.decimal).file(path) if is_parquet(path) else self.file(path)
 
 
-Trust = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="TYPE",
-        help="Type of a classifier or transformer that the model may bring, such as lightgbm.sklearn.LGBMClassifier; "
-        "repeat for several. Only for models of which you know where they are from.",
-        show_default=False,
-    ),
-]
-
-
 def check_group_or_time(group: str | None, time: str | None) -> None:
     """End if both are given."""
     if group is not None and time is not None:
@@ -160,15 +136,12 @@ def check_group_or_time(group: str | None, time: str | None) -> None:
         )
 
 
-def on_table(file: TableFile, quiet: bool, read: Callable[[], Table], work: Callable[[Table], Any]) -> tuple[Any, str]:
-    """Read the file and do the work on all processors; what came of it, and the digest of what was read.
-
-    Bad data and bad parameters end in one line; warnings are shown as lines too.
-    """
+@contextmanager
+def work_on(file: TableFile, quiet: bool) -> Iterator[None]:
+    """Work on a table by all processors; what is wrong with it or with a parameter ends in one line."""
     try:
         with warnings_as_lines(quiet), all_processors():
-            table = read()
-            return work(table), table.digest
+            yield
     except TableError as error:
         fail(reason(error))
     except ValueError as error:
@@ -180,39 +153,6 @@ def all_processors() -> AbstractContextManager[Any]:
     from joblib import parallel_config
 
     return parallel_config("threading", n_jobs=-1)
-
-
-def load_model(path: Path, trusted: Sequence[str] | None) -> Any:
-    """The classifier in a file."""
-    from certivote.estimator import load
-
-    return load(path, trusted=trusted or ())
-
-
-def read_certificate(path: Path, trusted: Sequence[str] | None) -> tuple[Certificate, Any]:
-    """The certificate in a file, and the model that comes with it, or None."""
-    if path.is_file() and zipfile.is_zipfile(path):
-        model = load_model(path, trusted)
-        return model.certificate_, model
-    if str(path) == "-":
-        content = read_standard_input()
-    else:
-        with open(path, "rb") as file:
-            content = file.read(_LONGEST + 1)  # a device may have no end
-    if zipfile.is_zipfile(io.BytesIO(content)):
-        raise ValueError(f"{path}: a model cannot come through a pipe; give the file itself.")
-    try:
-        return Certificate.from_json(content.decode()), None
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{path} is neither a certificate nor a model.") from error
-
-
-def rows_for(model: Any, file: TableFile, target: str, group: str | None = None, time: str | None = None) -> Table:
-    """The columns of a file that a model knows, and the classes as the model knows them."""
-    names = getattr(model, "feature_names_in_", None)
-    read = read_table(file, target, features=None if names is None else names.tolist(), group=group, time=time)
-    rows = read.X.to_numpy() if names is None else read.X
-    return replace(read, X=rows, y=as_classes(model, read.y))
 
 
 def columns_beside(file: TableFile, target: str, names: Sequence[str]) -> Any:
@@ -232,13 +172,3 @@ def columns_beside(file: TableFile, target: str, names: Sequence[str]) -> Any:
             readable += read_table(file, target, features=[name]).X.columns.tolist()
     warnings.warn(f"Whether rows belong together was not looked for in all that is left out: {said}", stacklevel=2)
     return read_table(file, target, features=readable).X if readable else None
-
-
-def as_classes(model: Any, texts: Any) -> Any:
-    """The classes of a model whose texts these are; a file has texts, where Python may have had numbers."""
-    known = {str(label): label for label in model.classes_.tolist()}
-    texts = texts.map(same_labels(set(texts), known))
-    are_texts, are_alike = set(known.values()) == known.keys(), len(known) < len(model.classes_)
-    if are_texts or are_alike or not known.keys() >= set(texts):
-        return texts
-    return texts.map(known).astype(model.classes_.dtype)
