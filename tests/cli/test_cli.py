@@ -301,6 +301,17 @@ def test_every_verb_has_a_line_of_help_and_examples():
     assert all(f"certivote {name}" in (verb.epilog or "") for name, verb in verbs.items() if name != "datasets")
 
 
+def test_every_option_is_explained():
+    """Help is what docstrings say of parameters, so that one with another name would be lost."""
+    verbs = typer.main.get_command(app).commands
+    of_datasets = {f"datasets {name}": verb for name, verb in verbs.pop("datasets").commands.items()}
+    for name, verb in {**verbs, **of_datasets}.items():
+        unexplained = [option.name for option in verb.params if not option.help]
+        assert (name, unexplained) == (name, [])
+        assert "{names}" not in "".join(option.help for option in verb.params)
+        assert "----" not in verb.help
+
+
 def completed(line):
     """What the shell would be offered for the last word."""
     words = line.split(" ")

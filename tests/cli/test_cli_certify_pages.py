@@ -87,7 +87,7 @@ def test_no_page_is_made_of_a_forged_record(folder, kind):
     result = run("report", "forged.json", "--out", "page.html")
     assert result.exit_code == 1
     assert re.fullmatch(
-        r"certivote: forged.json: the record fails \d+ of its checks, so no page is made of it: FAIL .*\n",
+        r"certivote: forged.json: the record fails \d+ of its checks, so no page is written: FAIL .*\n",
         result.stderr,
     )
     assert not (folder / "page.html").exists()

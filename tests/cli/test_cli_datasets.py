@@ -177,7 +177,7 @@ def test_info_of_two_datasets_line_by_line():
     assert "available  to download" in lines
     lines = run("info", "protein").stdout.splitlines()
     assert "classes    3 (multiclass): rows of each class not known" in lines
-    assert "ranges     none declared: no stumps" in lines
+    assert "ranges     none declared, so no stumps" in lines
     assert sum(line.startswith("address ") for line in lines) == 2
 
 

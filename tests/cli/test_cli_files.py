@@ -20,7 +20,6 @@ from typer.testing import CliRunner
 
 from certivote import CertifiedVoteClassifier, Monitor, load
 from certivote.cli import app
-from certivote.io import _table_files
 
 FIT = ["--target", "out", "--method", "holdout", "--voters", "stumps", "--seed", "0"]
 FROM = ["data.csv", "-"]
@@ -187,7 +186,7 @@ def test_results_of_experiments_do_not_go_among_the_data_or_into_a_file(folder):
     assert "is the folder of the data files" in result.stderr
     result = run("reproduce", "--out", "data.csv/results")
     assert result.exit_code == 1
-    assert "data.csv: this is a file, and a folder is wanted" in result.stderr
+    assert "data.csv: this is a file, not a folder" in result.stderr
     assert sorted(contents(folder)) == sorted(FIXED)
 
 
@@ -307,7 +306,7 @@ def test_a_dash_prints(folder):
     assert run("report", "c.json", "-o", "-").stdout.startswith("<!doctype html>")
     result = run("fit", "data.csv", *FIT, "--model", "-")
     assert result.exit_code == 1
-    assert "--model: a classifier is no text to print" in result.stderr
+    assert "--model: this writes a binary file" in result.stderr
     assert sorted(contents(folder)) == sorted(FIXED)
 
 
@@ -370,11 +369,12 @@ def test_nothing_on_standard_input_is_an_empty_file():
     assert (result.exit_code, result.stderr) == (1, "certivote: standard input: the file is empty.\n")
 
 
-def test_standard_input_that_is_closed_is_said(folder, monkeypatch):
-    monkeypatch.setattr(_table_files, "sys", SimpleNamespace(stdin=None))
+def test_standard_input_that_is_closed_is_said(folder, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "stdin", None)
     for line in (["fit", "-", *FIT], ["verify", "-"]):
-        result = run(*line)
-        assert (result.exit_code, result.stderr) == (1, "certivote: standard input: it is closed.\n")
+        with pytest.raises(SystemExit, match="1"):
+            app([str(word) for word in line], standalone_mode=False)
+        assert capsys.readouterr().err == "certivote: standard input: it is closed.\n"
 
 
 def test_names_of_files_that_are_no_text(folder):

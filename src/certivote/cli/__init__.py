@@ -27,7 +27,7 @@ __all__ = ["app"]
 
 
 class _Verbs(TyperGroup):
-    """All verbs, each of which ends in one line too where the machine has no room left."""
+    """All verbs; where the disk or the memory is full, these too end in one line."""
 
     def invoke(self, ctx: Any) -> Any:
         try:

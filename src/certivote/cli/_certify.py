@@ -62,8 +62,8 @@ def certify(
     predicted
         Column that holds the answers of a model; repeat for several models.
     score
-        Column that says how sure the model is of each answer, larger for surer (not the probability of one class): for
-        --abstain and --abstain-curve.
+        Column that says how sure the model is of each answer, higher where it is more sure (not the probability of one
+        class): for --abstain and --abstain-curve.
     model
         In place of --predicted: a classifier that `certivote fit --model` wrote, to answer them.
     """
@@ -94,7 +94,7 @@ def certify(
             columns = units.columns(classifier.certificate_, file)
             check_classes(asked, classifier.classes_)
             known = list(getattr(classifier, "feature_names_in_", []))
-            _check_by(asked, known, f"is no column that {model.name} reads")
+            _check_by(asked, known, f"is not a column that {model.name} reads")
             with work_on(file, printing.quiet):
                 read = rows_for(classifier, file, truth, **columns)
                 certificate = certify_model(classifier, model.name, read, file, other, settings, printing.quiet)
@@ -125,7 +125,11 @@ def _of_answers(
     """The certificate of answers in a table; ``columns`` are those of groups, times and scores."""
     features = [] if training is None else _common_columns(file, training, [truth, *predicted, *columns.values()])
     if features:
-        _check_by(promises, features, f"is not in {training}, and with --training groups are of columns of both")
+        _check_by(
+            promises,
+            features,
+            f"is not in {training}; with --training, this option takes columns that both tables have",
+        )
         if not quiet:
             say(f"Rows are compared with those of {training} by {', '.join(features)}.", err=True)
     with work_on(file, quiet):
@@ -146,7 +150,7 @@ def _not_by(truth: str, predicted: Sequence[str]) -> dict[str, str]:
 def _check_score(
     promises: Mapping[str, Promise], score: str | None, predicted: Sequence[str], training: TableFile | None
 ) -> None:
-    """End if promises ask how sure the model is and nothing says so, or it is said in vain."""
+    """End if promises ask how sure the model is and nothing says so, or if it is said and no promise asks."""
     asking = [option for option, promise in promises.items() if promise.needs == "scores"]
     if score is not None:
         if not predicted:
@@ -174,14 +178,14 @@ def _check_by(promises: Mapping[str, Promise], known: Sequence[str], why: str) -
             fail(f"--by: {name!r} {why}.")
 
 
-def _common_columns(file: TableFile, training: TableFile, besides: Sequence[str | None]) -> list[str]:
-    """Columns that both files have, besides some."""
-    there = set(column_names(training)) - {"", *besides}
+def _common_columns(file: TableFile, training: TableFile, others: Sequence[str | None]) -> list[str]:
+    """Columns that both files have, except for some."""
+    there = set(column_names(training)) - {"", *others}
     found = [name for name in column_names(file) if name in there]
     if not found:
         fail(
-            f"--training: {training} and {file} have no other column in common than those of classes, answers, groups "
-            "and times, so their rows cannot be compared."
+            f"--training: {training} and {file} share no columns other than those of classes, answers, groups and "
+            "times, so their rows cannot be compared."
         )
     return found
 
@@ -191,7 +195,7 @@ def read_beside_others(
 ) -> Table:
     """True classes and answers, with all other columns, in which one may see that rows belong together.
 
-    What these hold is no reason to refuse the answers: where they cannot be read, a warning says so, and only those
+    The answers are not refused for what these hold: where they cannot be read, a warning says so, and only those
     that are needed are taken. ``sides`` are the columns of groups, times and scores.
     """
     others = [name for name in column_names(file) if name not in ("", truth, *predicted, *sides.values())]
@@ -231,6 +235,6 @@ def certify_model(
     if training is not None and not hasattr(read.X, "columns"):
         fail(f"--training: {name} was fitted to columns without names, so rows of another table cannot be compared.")
     shown = None if training is None else read_alike(training, read.X)
-    # Where there are none, this was asked for.
+    # Rows without groups or times are meant to have none.
     groups, order = (False if given is None else given for given in (read.groups, read.order))
     return certify({name: classifier}, read.X, read.y, groups=groups, order=order, training=shown, **settings)

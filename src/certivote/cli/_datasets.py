@@ -164,7 +164,7 @@ def _json(content: Any) -> str:
 def _text(record: dict[str, Any]) -> str:
     counts = record["class_counts"]
     classes = "rows of each class not known" if counts is None else f"{' / '.join(f'{n:,}' for n in counts)} rows"
-    ranges = "none declared: no stumps" if record["ranges"] is None else "; ".join(_runs(record["ranges"]))
+    ranges = "none declared, so no stumps" if record["ranges"] is None else "; ".join(_runs(record["ranges"]))
     lines = [
         ("source", record["source"]),
         *(("address", file["url"]) for file in record["files"]),

@@ -52,7 +52,7 @@ def fit(
     """
     file = form.file(data)
     if is_standard_output(model):
-        fail("--model: a classifier is no text to print; give the name of a file.")
+        fail("--model: this writes a binary file; give a file name.")
     outputs = {"--out": out, "--model": model}
     pieces = engine.in_pieces({**units.given(), **learning.of_all_rows(), **promises.of_all_rows()})
     if not pieces:
@@ -104,8 +104,8 @@ def _fitted_in_pieces(
 
 def _no_features(target: str, drop: list[str] | None, units: Units) -> dict[str, str]:
     """Columns that the model does not read, and why: groups are of columns that it reads."""
-    besides = dict.fromkeys(drop or (), "is dropped, and groups are of columns that the model reads")
+    others = dict.fromkeys(drop or (), "is dropped, and this option takes columns that the model reads")
     for name in units.columns().values():
         if name is not None:
-            besides[name] = "is no feature, and groups are of columns that the model reads"
-    return {**besides, target: "holds the classes, which have bounds of their own in every certificate"}
+            others[name] = "is not a feature, and this option takes columns that the model reads"
+    return {**others, target: "holds the classes, which have bounds of their own in every certificate"}

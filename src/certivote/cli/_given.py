@@ -52,10 +52,10 @@ class KnownColumns(Options):
         For certificates of given models: column that holds the answers of one; repeat for several, in their order.
         [default: columns of the models' names]
     group
-        Column that says what each row belongs to, such as a patient. No feature. [default: the one that the certificate
-        names, if the table has it]
+        Column that says what each row belongs to, such as a patient. Not a feature. [default: the one that the
+        certificate names, if the table has it]
     time
-        Column that says when each row was taken, by numbers or dates. No feature. [default: the one that the
+        Column that says when each row was taken, by numbers or dates. Not a feature. [default: the one that the
         certificate names, if the table has it]
     """
 
@@ -74,12 +74,16 @@ class KnownColumns(Options):
         """What was given that says something about the rows of a table."""
         return self.given()
 
-    def columns(self, certificate: Certificate, file: TableFile) -> Columns:
-        """The columns that were asked for, or else those that the certificate names, where the table has them."""
-        names = column_names(file)
+    def truth(self, certificate: Certificate) -> str:
+        """The column of the true classes, which the certificate may name."""
         truth = self.target or certificate.provenance.target
         if not truth:
             fail("--target: the certificate does not name the column of the true classes; give it.")
+        return truth
+
+    def columns(self, certificate: Certificate, file: TableFile) -> Columns:
+        """The columns that were asked for, or else those that the certificate names, where the table has them."""
+        names, truth = column_names(file), self.truth(certificate)
         if self.group is not None or self.time is not None:
             return truth, self.group, self.time
         group, time = (name if name and name in names else None for name in (certificate.groups, certificate.order))
@@ -93,10 +97,10 @@ class UnitsAgain(Options):
     Attributes
     ----------
     group
-        Column that says what each row belongs to, such as a patient. No feature. The certificate is about a random row
-        of a new one. [default: the one that the certificate of the model names]
+        Column that says what each row belongs to, such as a patient. Not a feature. The certificate is about a random
+        row of a new one. [default: the one that the certificate of the model names]
     time
-        Column that says when each row was taken, by numbers or dates. No feature. The certificate then shows whether
+        Column that says when each row was taken, by numbers or dates. Not a feature. The certificate then shows whether
         errors grew in that time. [default: the one that the certificate of the model names]
     no_groups
         Certify rows as if they were independent, though the model was certified with groups.
@@ -145,8 +149,8 @@ def rows_of_answers(
 ) -> tuple[Table, Any]:
     """True classes and answers as certified, by the names of the models; features if the record is about them.
 
-    Where no columns of answers are named, those that are called as the models are. Beside it, the columns of a record
-    about nothing but answers by which its promises make groups, or None.
+    Where no columns of answers are named, those that are called as the models are. The second value is the columns by
+    which promises make groups, if the record is about answers only; or None.
     """
     names, models = column_names(file), model_names(certificate)
     absent = [name for name in models if name not in names]

@@ -208,7 +208,7 @@ class ComparedLearning(_Common):
         return {**super().parameters(), "voters": voters, "split": self.split, "joint": self.joint}
 
     def methods(self, n_classes: int) -> "list[str | BaseMethod]":
-        """The methods with the options that were given; by default all that suit so many classes and the options."""
+        """The methods with the options that were given; by default all that suit them and this number of classes."""
         from certivote.methods import methods_with
 
         if self.method:

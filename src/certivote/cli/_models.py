@@ -29,8 +29,8 @@ Trust = Annotated[
     list[str] | None,
     typer.Option(
         metavar="TYPE",
-        help="Type of a classifier or transformer that the model may bring, such as lightgbm.sklearn.LGBMClassifier; "
-        "repeat for several. Only for models of which you know where they are from.",
+        help="Type of a classifier or transformer that the model may contain, such as "
+        "lightgbm.sklearn.LGBMClassifier; repeat for several. Only for models whose origin you know.",
     ),
 ]
 

@@ -56,14 +56,14 @@ def monitor(
 ) -> None:
     """Watch whether a certificate still holds, by outcomes as they come; or whether new rows look different.
 
-    Give it each new file of outcomes, or one file that grows: what was counted before is left out, so it may be run as
-    often as one likes. If the certified bounds hold for ever, there is ever an alarm with a probability of at most
+    Give it each new file of outcomes, or one file that grows: what was counted before is left out, so you may run it as
+    often as you like. If the certified bounds hold forever, the probability that there is ever an alarm is at most
     alpha. **Exit codes**: 0, no alarm; 3, an alarm was raised, now or earlier; 1 and 2 as for all verbs.
 
     Without --truth each row is ranked by how sure the model is of it among the rows before it. Those that certified the
-    model come first if its weights were fixed beforehand; if they were learned from these rows, the model is surer of
-    them than of any others, so give it first some hundred new rows of the same source. An alarm then says that the rows
-    look different, never that the error has grown.
+    model come first if its weights were fixed beforehand; if they were learned from these rows, the model is more sure
+    of them than of any others, so give it first a few hundred new rows of the same source. An alarm then says that the
+    rows look different, never that the error has grown.
 
     Outcomes may come in any order and in any number. Which of them become known must have nothing to do with whether
     the answer was right. Rows without an id that are equal in all columns are two cases within one file, and the same
@@ -75,7 +75,7 @@ def monitor(
         CSV file with a header line (.csv, .csv.gz), or parquet file, of cases that came after the certificate; - is
         standard input.
     state
-        File that remembers what was counted; it is begun if there is none.
+        File that remembers what was counted; it is created if there is none.
     truth
         Column of the true classes; rows where it is empty wait until it is not. Without it, rows are compared without
         labels.
@@ -86,10 +86,10 @@ def monitor(
     group
         For certificates about entities: column that says what each row belongs to. [default: as recorded]
     alpha
-        Probability that there is ever a false alarm; fixed when the state is begun. [default: 0.01]
+        Probability that there is ever a false alarm; fixed when the state is created. [default: 0.01]
     watch
         Which promises are watched beside the bound: those that need no more than classes and answers (auto), all, or
-        some by name, such as subgroups; repeat for several. Fixed when the state is begun. [default: auto]
+        some by name, such as subgroups; repeat for several. Fixed when the state is created. [default: auto]
     report
         Where to write what was seen as a web page.
     title
@@ -162,7 +162,7 @@ def _features(certificate: Certificate, classifier: Any, file: TableFile, others
     left = [name for name in names if name not in others]
     if len(left) != classifier.n_features_in_:
         fail(
-            f"{file}: {counted(len(left), 'column')} besides those that were named, but the model takes "
+            f"{file}: {counted(len(left), 'column')} left after those that were named, but the model takes "
             f"{classifier.n_features_in_:,}, and was fitted to columns without names: give just these, "
             "in the same order."
         )
@@ -257,7 +257,7 @@ def _classes(texts: Any, certificate: Certificate, file: TableFile, quiet: bool)
         named = ", ".join(f"{label!r:.40}" for label in distinct[:_FEW]) + (", ..." if len(distinct) > _FEW else "")
         complain(
             f"warning: {file}: {counted(len(others), 'outcome')} of classes that the certificate does not know "
-            f"({named}), each of which counts as an error; its classes are {', '.join(certificate.classes[:10])}."
+            f"({named}), which count as errors; its classes are {', '.join(certificate.classes[:10])}."
         )
     return found
 
@@ -299,7 +299,7 @@ def _say(seen: Any, now: Any, unknown: int, by_content: bool) -> None:
 
 
 def _as_json(monitor: "Monitor | DriftMonitor", now: "Counted", unknown: int) -> str:
-    """What a monitor has seen, and what became of the rows that it was given now."""
+    """What a monitor has seen, and how many of the rows that it was given now were counted."""
     from certivote.monitor import DriftMonitor
 
     found: dict[str, Any] = {

@@ -134,7 +134,7 @@ def share(text: Any) -> float:
     except ValueError:
         value = math.nan
     if not 0.0 < value < 1.0:
-        raise typer.BadParameter(f"{text!r} is no number between 0 and 1, such as 0.02 or 0.95.")
+        raise typer.BadParameter(f"{text!r} is not a number between 0 and 1, such as 0.02 or 0.95.")
     return value
 
 

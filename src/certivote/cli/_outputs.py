@@ -1,4 +1,4 @@
-"""Where results go: looked at before the work, so that nothing is lost by a name, and nothing is done in vain."""
+"""Where results go: checked before the work, so that no file is lost by a wrong name and no work is wasted."""
 
 import os
 import re
@@ -138,7 +138,7 @@ def check_folder(option: str, folder: Path) -> None:
     """End before the work, if a folder for results cannot be written to, or made."""
     place = next(place for place in (folder, *folder.resolve().parents) if place.exists())
     if not place.is_dir():
-        fail(f"{option}: {place}: this is a file, and a folder is wanted.")
+        fail(f"{option}: {place}: this is a file, not a folder.")
     if not os.access(place, os.W_OK | os.X_OK):
         fail(f"{option}: {place}: the folder may not be written to.")
 

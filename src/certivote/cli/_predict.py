@@ -197,7 +197,7 @@ def _numbers(rows: Any, file: TableFile) -> Any:
 
 
 def _decisions(certificate: Certificate, max_error: float | None) -> tuple[list[tuple[str, Column]], list[str]]:
-    """What the model decides besides its answers: a column for each promise that does, and what there is to say.
+    """What the model decides beyond its answers: a column for each promise that does, and what there is to say.
 
     Parameters
     ----------
@@ -221,12 +221,14 @@ def _decisions(certificate: Certificate, max_error: float | None) -> tuple[list[
             columns.append(("certivote_answers", _answered(certificate, max_error if target is None else target)))
             if not columns[-1][1](np.eye(len(certificate.classes))).any():
                 remarks.append(
-                    "no answers are certified to be wrong so rarely, so certivote_answers is False everywhere"
+                    "no answers are certified to be wrong that rarely, so certivote_answers is False everywhere"
                 )
         elif record.name == Sensitivity.name:
             columns.append(("certivote_flagged", _flags(certificate, given)))
             if record.chosen is None:
-                remarks.append("no threshold is certified to find so many, so certivote_flagged is True everywhere")
+                remarks.append(
+                    "no threshold is certified to find that many cases, so certivote_flagged is True everywhere"
+                )
             elif record.thresholds == (0.0,):
                 remarks.append("the threshold is 0, so certivote_flagged is True everywhere: nothing is told apart")
         elif record.name == PredictionSets.name:

@@ -23,14 +23,14 @@ class PromiseOptions(Options):
     abstain
         Answer only where the model is sure enough for its answers to be wrong at most this often, such as 0.02.
     abstain_curve
-        Certify so many levels of sureness at once, such as 20, and choose one afterwards.
+        Certify this many levels of sureness at once, such as 20, and choose one afterwards.
     precision
         How often an answer of each class is right.
     sensitivity
         Of two classes: flag cases so that at least this share of one class is found, such as 0.95, with as few false
-        alarms as can be.
+        alarms as possible.
     positive
-        The class that --sensitivity is to find. [default: 1 of 0 and 1, and such]
+        The class that --sensitivity finds. [default: 1 of 0 and 1, and such]
     by
         Errors within each group of a column, such as sex, and the largest gap; repeat for several columns. Columns with
         a comma between them make groups together: sex,site.
@@ -44,7 +44,7 @@ class PromiseOptions(Options):
         Let the bound and all promises hold at once with probability 1 - delta; otherwise each holds with its own delta.
     """
 
-    panel: ClassVar[str] = "Promises beside the bound"
+    panel: ClassVar[str] = "Further promises"
     abstain: Annotated[float | None, typer.Option(metavar="ERROR", parser=share)] = None
     abstain_curve: Annotated[int | None, typer.Option(metavar="POINTS", min=2, max=1000)] = None
     precision: bool = False

@@ -94,7 +94,7 @@ def recertify(
 
 
 def _check_score(promises: Sequence[Promise], score: str | None, only_answers: bool) -> None:
-    """End if promises ask for what is not known of answers, or a score is given in vain."""
+    """End if promises ask for what is not known of answers, or if a score is given and no promise asks for it."""
     asking = [promise for promise in promises if promise.needs == "scores"]
     if score is not None and not (asking and only_answers):
         fail("--score: it is for a certificate of answers with a promise that asks how sure they are; leave it out.")

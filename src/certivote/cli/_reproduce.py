@@ -30,7 +30,7 @@ def reproduce(
     certificates: bool = False,
     quiet: Quiet = False,
 ) -> None:
-    """Run the paper's experiments, and set the published figures beside the measured ones.
+    """Run the paper's experiments, and compare the published figures with the measured ones.
 
     Finished runs are kept in runs.csv and never repeated: interrupt the command as you like and start it again, or let
     several processes work on one folder.
@@ -90,8 +90,8 @@ def reproduce(
         fail(" ".join(str(error).split()))
     except BrokenExecutor:
         fail(
-            f"a process was killed, perhaps for want of memory; finished runs are in {out / 'runs.csv'}, and the same "
-            "command, with fewer --jobs, goes on from there."
+            f"a process was killed, perhaps because memory ran out; finished runs are in {out / 'runs.csv'}, and the "
+            "same command, with fewer --jobs, goes on from there."
         )
     except KeyboardInterrupt:
         fail(f"interrupted; finished runs are in {out / 'runs.csv'}, and the same command goes on from there.")

@@ -11,13 +11,7 @@ import typer
 
 from certivote.cli._messages import fail, reason, warnings_as_lines
 from certivote.cli._options import Options
-from certivote.io import (
-    TableError,
-    TableFile,
-    column_names,
-    is_parquet,
-    read_table,
-)
+from certivote.io import TableError, TableFile, column_names, is_parquet, read_table
 
 
 def complete_column(ctx: typer.Context, incomplete: str) -> list[str]:
@@ -67,11 +61,11 @@ class Units(Options):
     Attributes
     ----------
     group
-        Column that says what each row belongs to, such as a patient. No feature. Rows of one are kept together, and the
-        certificate is about a random row of a new one.
+        Column that says what each row belongs to, such as a patient. Not a feature. Rows of one are kept together, and
+        the certificate is about a random row of a new one.
     time
-        Column that says when each row was taken, by numbers or dates. No feature. The earliest rows train, the latest
-        certify, and the certificate is about their time.
+        Column that says when each row was taken, by numbers or dates. Not a feature. The earliest rows train, the
+        latest certify, and the certificate is about their time.
     """
 
     group: Column = None
@@ -156,9 +150,9 @@ def all_processors() -> AbstractContextManager[Any]:
 
 
 def columns_beside(file: TableFile, target: str, names: Sequence[str]) -> Any:
-    """Columns that no model reads, to look for rows that belong together; None if there are none that can be read.
+    """Columns that the model does not read, to look for rows that belong together; None if none can be read.
 
-    What they hold is no reason to refuse the rows: it may be why they were left out.
+    Rows are not refused for what these hold: it may be why they were left out.
     """
     names = list(dict.fromkeys(names))
     if not names:

@@ -32,14 +32,14 @@ _OPTIONS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Against(KnownColumns):
-    """What a certificate is held against, besides a model and a table.
+    """What a certificate is compared with, in addition to a model and a table.
 
     Attributes
     ----------
     earlier
         For certificates of `certivote recertify`: the certificate, or model, that it follows.
     refit
-        Fit again from the data, and compare all that came of it; needs --data.
+        Fit again from the data, and compare all results; needs --data.
     """
 
     score: RecordedScore = None
@@ -71,7 +71,7 @@ def verify(
 
     Of a certificate that `certivote certify` made of answers, the answers are counted again from their table.
 
-    What nothing that was given can show is marked by TRUST, with the reason.
+    What cannot be checked with the files that you give is marked by TRUST, with the reason.
 
     Parameters
     ----------
@@ -102,9 +102,10 @@ def verify(
         if data is None or file is None:
             checks = audit(record, classifier, earlier=earlier)
         elif pieces:
-            wanted = _target_in_pieces(record, classifier, against.target)
+            _check_in_pieces(record, classifier)
+            truth = against.truth(record)
             with engine.pieces(data, form, {}, printing.quiet) as work:
-                checks = work.audited(record, classifier, wanted)
+                checks = work.audited(record, classifier, truth)
         else:
             checks = _audit_of_rows(record, classifier, file, training, earlier, against)
     _show(record, checks, printing, counted_again=data is not None)
@@ -178,7 +179,7 @@ def _read(
     file: TableFile,
     against: Against,
 ) -> tuple[Table, Any]:
-    """The rows that the certificate is said to come from; beside answers, columns that its promises are about."""
+    """The rows that the certificate is said to come from; with answers, the columns that its promises are about."""
     given = bool(model_names(record))
     if not given and classifier is None:
         fail("--data: give --model with it; without the model, nothing says which rows are the certification rows.")
@@ -198,17 +199,14 @@ def _read(
     return read, columns_beside(file, columns[0], [name for name in column_names(file) if name not in named])
 
 
-def _target_in_pieces(record: Certificate, classifier: Any, target: str | None) -> str:
-    """The column of the true classes; end if the certificate cannot be held against rows that come in pieces."""
+def _check_in_pieces(record: Certificate, classifier: Any) -> None:
+    """End if the certificate cannot be compared with rows that are read in pieces."""
     if model_names(record):
         fail("--engine: this certificate is about a model that was given; verify it with --engine memory.")
     if classifier is None:
         fail("--data: give --model with it; without the model, nothing says which rows are the certification rows.")
     if not hasattr(classifier, "feature_names_in_"):
         fail("--engine: the model was fitted to columns without names; verify it with --engine memory.")
-    if not (target or record.provenance.target):
-        fail("--target: the certificate does not name the column of the true classes; give it.")
-    return target or record.provenance.target
 
 
 def _training(record: Certificate, shown: TableFile, read: Table) -> Any:
