@@ -14,7 +14,7 @@ from sklearn.ensemble import RandomForestClassifier
 from certivote import CertifiedVoteClassifier, DriftMonitor, Monitor
 from certivote.maths.rank_bets import evidence_of_ranks
 from certivote.monitor import StateFileError
-from certivote.monitor._columns import moved
+from certivote.monitor._drift import moved
 from certivote.monitor._state import write_state
 from certivote.pipeline import ColumnShares, Reference, on_grid
 from certivote.voters import ColumnEncoder, Forest, Preprocessed

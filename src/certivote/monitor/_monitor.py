@@ -10,12 +10,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from certivote.certificate import Certificate, check_aligned
 from certivote.io import check_writable
-from certivote.monitor._counted import Counted, noted
+from certivote.monitor._counting import Counted, IdSet, name_digests, noted
+from certivote.monitor._inputs import (
+    certificate_of,
+    checked_alpha,
+    columns_of,
+    names,
+    places,
+    sureness,
+    time_text,
+    values_of,
+)
 from certivote.monitor._monitor_state import KIND, MonitorState
-from certivote.monitor._report import Reported
-from certivote.monitor._rows import checked_alpha, columns_of, names, places, sureness, time_text, values_of
-from certivote.monitor._seen import Seen, name_digests
-from certivote.monitor._source import certificate_of
 from certivote.monitor._state import (
     StateFileError,
     check_alpha,
@@ -25,13 +31,13 @@ from certivote.monitor._state import (
     read_state,
     write_state,
 )
+from certivote.monitor._statements import AUTOMATIC, PROMISES_WATCHED, Losses, Outcomes, divided, watched_of
 from certivote.monitor._stream import Stream
-from certivote.monitor._watched import AUTOMATIC, PROMISES_WATCHED, Outcomes, Units, divided, watched_of
-from certivote.monitor._words import assumptions, plain, summary
+from certivote.monitor._views import Views, assumptions, plain, summary
 from certivote.theory.predictors import PREDICTORS
 
 
-class Monitor(Reported):
+class Monitor(Views):
     """Whether a certificate still holds, judged by outcomes as they come, at every moment with the same guarantee.
 
     Parameters
@@ -53,7 +59,7 @@ class Monitor(Reported):
         What became of all rows.
     calls : list of (int, str)
         How many outcomes had been counted when; after many updates, of every other one.
-    ids, entities : Seen
+    ids, entities : IdSet
         Digests of those that were counted.
 
     Notes
@@ -91,7 +97,7 @@ class Monitor(Reported):
         watched = divided(watched_of(certificate, _promises(certificate, watch)), self.alpha)
         self.streams = tuple(Stream(own, bool(self.groups)) for own in watched)
         self.total, self.calls = Counted(), list[tuple[int, str]]()
-        self.ids, self.entities = Seen(), Seen()
+        self.ids, self.entities = IdSet(), IdSet()
 
     # What outcomes say
 
@@ -306,7 +312,7 @@ class Monitor(Reported):
         """Refuse a state in which other statements are watched, or for other bounds."""
         wanted = divided(watched_of(certificate, promises), self.alpha)
         described = (certificate.classes, certificate.groups, certificate.certified, certificate.loss)
-        if tuple(stream.watched for stream in self.streams) != wanted or described != (
+        if tuple(stream.statement for stream in self.streams) != wanted or described != (
             self.classes,
             self.groups,
             self.certified,
@@ -329,7 +335,7 @@ class Monitor(Reported):
         columns = columns_of(table, len(truth))
         given = {"table": columns, "scores": sure, "masses": masses}
         for stream in self.streams:
-            if stream.is_watched and stream.watched.needs and given[stream.watched.needs] is None:
+            if stream.is_watched and stream.statement.needs and given[stream.statement.needs] is None:
                 raise ValueError(_lacks(stream))
         return Outcomes(places(truth, self.classes), answers, sure, masses, columns)
 
@@ -342,17 +348,19 @@ class Monitor(Reported):
             )
         return None if groups is None else name_digests(names(groups, "groups", count), "entity")
 
-    def _losses(self, stream: Stream, rows: Outcomes, taken: NDArray[np.intp], codes: NDArray[np.intp] | None) -> Units:
+    def _losses(
+        self, stream: Stream, rows: Outcomes, taken: NDArray[np.intp], codes: NDArray[np.intp] | None
+    ) -> Losses:
         """The losses that a statement is about: of rows, or of entities in the order in which they appear."""
         if stream.promise != self.streams[0].promise and not stream.is_watched:
             return np.empty(0, dtype=np.int64)
-        among, units = stream.watched.losses(rows)
-        among, units = among[taken], units[taken]
+        among, losses = stream.statement.losses(rows)
+        among, losses = among[taken], losses[taken]
         if codes is None:
-            return units[among]
+            return losses[among]
         numbers, own = np.unique(codes[among], return_inverse=True)
         sums = np.zeros(len(numbers), dtype=np.int64)
-        np.add.at(sums, own, units[among])
+        np.add.at(sums, own, losses[among])
         return sums // np.maximum(np.bincount(own, minlength=len(numbers)), 1)
 
 
@@ -379,7 +387,7 @@ def _lacks(stream: Stream) -> str:
         "table": "table=, a data frame with the columns of the rows",
         "scores": "scores=, how sure the classifier was of each answer",
         "masses": "scores=, the masses of all classes, a row for each case",
-    }[stream.watched.needs]
+    }[stream.statement.needs]
     return f"{stream.name!s:.200} cannot be told from true classes and answers: give {what}, or do not watch it."
 
 

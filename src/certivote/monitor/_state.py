@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 from certivote.certificate import Certificate
 from certivote.codec import LONGEST, CodecError, Count, FileError, Longest, Within, parse, read, shown, write
 from certivote.io import write_atomically
-from certivote.monitor._counted import MOST_CALLS, Counted
-from certivote.monitor._evidence import Changes, Short
-from certivote.monitor._seen import Seen
+from certivote.monitor._counting import MOST_CALLS, Counted, IdSet
+from certivote.monitor._evidence import ChangeDetector, Short
 
 _FORMAT, SCHEMA_VERSION = "certivote monitor", 1
 _MOST_VALUES = 1 << 23
@@ -153,8 +152,8 @@ class Remembering(Protocol):
     alpha: float
     total: Counted
     calls: list[tuple[int, str]]
-    ids: Seen
-    entities: Seen
+    ids: IdSet
+    entities: IdSet
 
 
 def remembered(monitor: Remembering) -> dict[str, Any]:
@@ -177,7 +176,7 @@ def remember(monitor: Remembering, state: State, n: int) -> None:
         raise ValueError("the rows do not add up")
     if counts != sorted(counts) or (counts[-1] if counts else 0) != n:
         raise ValueError("the outcomes do not add up")
-    ids, entities = Seen(_digests(state.ids), state.ids_kind), Seen(_digests(state.entities))
+    ids, entities = IdSet(_digests(state.ids), state.ids_kind), IdSet(_digests(state.entities))
     if len(ids.digests) > total.rows or len(entities.digests) != total.entities:
         raise ValueError("the ids do not add up")
     monitor.certificate_digest, monitor.alpha, monitor.total = state.certificate, state.alpha, total
@@ -206,8 +205,8 @@ def log_from(stored: float | None) -> float:
 
 
 @dataclass(frozen=True)
-class ChangesState:
-    """The evidence of a change: see :class:`Changes`."""
+class ChangeDetectorState:
+    """The evidence of a change: see :class:`ChangeDetector`."""
 
     count: Count
     n: Count
@@ -215,7 +214,7 @@ class ChangesState:
     logs: tuple[Log, ...]
 
     @classmethod
-    def of(cls, changes: Changes) -> "ChangesState":
+    def of(cls, changes: ChangeDetector) -> "ChangeDetectorState":
         """As it is stored."""
         return cls(changes.count, changes.n, changes.when, tuple(map(log_of, changes.logs.tolist())))
 

@@ -1,5 +1,6 @@
-"""Outcomes as they are given: true classes, answers, and what else is known of the rows."""
+"""What users give to a monitor, checked: certificates, true classes, answers, and what else is known of the rows."""
 
+import os
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from numbers import Integral
@@ -8,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certivote.certificate import class_place, missing_places, names_of, one_spelling
+from certivote.certificate import Certificate, class_place, missing_places, names_of, one_spelling
+from certivote.io import read_certificate
 from certivote.pipeline import as_floats, check_held, plain_values
 from certivote.promises import margins
 
@@ -108,3 +110,18 @@ def time_text(when: Any) -> str:
     if not text or len(text) > _LONGEST or not text.isprintable():
         raise ValueError(f"when must be a date, a time or a short text; got {when!r:.80}.")
     return text
+
+
+def certificate_of(source: Any) -> Certificate:
+    """The certificate itself, that of a fitted classifier, or that in a file."""
+    if isinstance(source, Certificate):
+        return source
+    if isinstance(source, str | os.PathLike):
+        return read_certificate(source)
+    found = getattr(source, "certificate_", None)
+    if isinstance(found, Certificate):
+        return found
+    raise TypeError(
+        "source must be a certificate, a fitted CertifiedVoteClassifier, or the path of a certificate or a model; got "
+        f"{type(source).__name__}."
+    )
