@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from certivote.certificate._alignment import check_aligned
-from certivote.certificate._looks import Finding, FirstRows
+from certivote.certificate._findings import Finding, FirstRows
 from certivote.certificate._parts import Candidate, PartRecord, RenyiOrder
-from certivote.certificate._promises import PromiseRecord
 from certivote.certificate._provenance import Provenance
 from certivote.certificate._reading import certificate_from, check_certificate
-from certivote.certificate._statements import Bound, Delta, Statement
+from certivote.certificate._statements import Bound, Delta, PromiseRecord, Statement
 from certivote.certificate._theory import Payment, method_of, payments_of
 from certivote.certificate._values import class_place, unwritable_text
 from certivote.certificate._views import Views
