@@ -231,6 +231,17 @@ def test_what_it_takes_for_granted(model):
         DriftMonitor(model).update(X, groups=np.arange(300))
 
 
+def test_a_state_remembers_that_entities_had_several_rows(tmp_path):
+    X, y = rows(300)
+    model = CertifiedVoteClassifier("dis-b", FEW, random_state=0).fit(X, y, groups=np.arange(300) // 3)
+    monitor = DriftMonitor(model)
+    monitor.update(rows(30, 1)[0], groups=np.arange(30) // 3)
+    monitor.save(tmp_path / "monitor.json")
+    again = DriftMonitor.load(tmp_path / "monitor.json", model)
+    assert again.total == monitor.total
+    assert (again.total.rows, again.total.counted) == (30, 10)
+
+
 def test_a_certificate_alone_is_refused(model):
     with pytest.raises(TypeError, match="a certificate alone cannot vote"):
         DriftMonitor(model.certificate_)

@@ -1,6 +1,7 @@
 """Which rows have been counted, told apart by digests of what identifies them, and what became of all of them."""
 
 import hashlib
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certivote.codec import Count
+from certivote.monitor._inputs import names
 
 MOST_CALLS = 500
 
@@ -56,16 +58,16 @@ def noted(calls: list[tuple[int, str]], n: int, when: str) -> list[tuple[int, st
 Digests = NDArray[np.uint64]
 
 
-def name_digests(names: Iterable[str], purpose: str) -> Digests:
+def name_digests(texts: Iterable[str], purpose: str) -> Digests:
     """The first 64 bits of the SHA-256 of each name; of several purposes they have nothing in common.
 
     Among a million names two have the same digest with a probability of less than one in ten million.
     """
     start = hashlib.sha256(f"certivote {purpose}\0".encode())
     found = bytearray()
-    for name in names:
+    for text in texts:
         own = start.copy()
-        own.update(name.encode("utf-8", "surrogatepass"))
+        own.update(text.encode("utf-8", "surrogatepass"))
         found += own.digest()[:8]
     return np.frombuffer(bytes(found), dtype="<u8").astype(np.uint64)
 
@@ -119,6 +121,85 @@ class IdSet:
     def add(self, digests: Digests) -> None:
         """Remember them."""
         self.digests = np.union1d(self.digests, digests)
+
+
+@dataclass(frozen=True)
+class NewRows:
+    """Rows of one update that are to be counted.
+
+    Attributes
+    ----------
+    places : array of int
+        Rows that come for the first time, of entities that were not counted in an earlier update.
+    ids, entities : array or None
+        Digests of what identifies each row, and of the entity that it belongs to.
+    repeated, later : int
+        As in :class:`Counted`.
+    """
+
+    places: NDArray[np.intp]
+    ids: Digests | None
+    entities: Digests | None
+    repeated: int
+    later: int
+
+
+class CountingMonitor(ABC):
+    """What monitors of outcomes and of rows have in common: each row counts once, and so does each entity.
+
+    Attributes
+    ----------
+    certificate_digest : str
+    alpha : float
+    groups : str
+        What tells which rows belong together; empty if every row is by itself.
+    total : Counted
+        What became of all rows.
+    calls : list of (int, str)
+        How many had been counted when; after many updates, of every other one.
+    ids, entities : IdSet
+        Digests of those that were counted.
+    """
+
+    certificate_digest: str
+    alpha: float
+    groups: str
+    one_row_each = False
+    """Whether of the rows of an entity in an update only one is counted."""
+
+    def __init__(self) -> None:
+        self.total, self.calls = Counted(), list[tuple[int, str]]()
+        self.ids, self.entities = IdSet(), IdSet()
+
+    @property
+    @abstractmethod
+    def n(self) -> int:
+        """What was counted; with entities, entities."""
+
+    def _new_rows(self, count: int, ids: Any, groups: Any, beside: str) -> NewRows:
+        """What of ``count`` rows is to be counted; nothing is changed yet."""
+        if (groups is None) == bool(self.groups):
+            raise ValueError(
+                f"The certificate is about entities ({self.groups}): give groups=, what each row belongs to."
+                if self.groups
+                else "groups cannot be used here: the certificate is about single rows, not about entities."
+            )
+        own = None if ids is None else name_digests(names(ids, "ids", count, beside), "id")
+        entities = None if groups is None else name_digests(names(groups, "groups", count, beside), "entity")
+        fresh = np.arange(count) if own is None else np.flatnonzero(self.ids.news(own))
+        places = fresh if entities is None else fresh[~self.entities.known(entities[fresh])]
+        return NewRows(places, own, entities, count - len(fresh), len(fresh) - len(places))
+
+    def _remember(self, count: int, new: NewRows, n_counted: int, n_entities: int, when: str) -> Counted:
+        """Remember the ids and entities of an update that was counted, and tell what became of its rows."""
+        if new.ids is not None:
+            self.ids.add(new.ids)
+        if new.entities is not None:
+            self.entities.add(new.entities[new.places])
+        counted = Counted(count, n_counted, new.repeated, new.later, n_entities)
+        self.total = self.total + counted
+        self.calls = noted(self.calls, self.n, when)
+        return counted
 
 
 def row_ids(keys: Sequence[Any]) -> list[str]:

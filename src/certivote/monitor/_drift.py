@@ -18,10 +18,10 @@ from certivote.certificate import Certificate, Witnesses, check_aligned, witness
 from certivote.io import check_writable, read_model
 from certivote.maths.rank_bets import CHUNK, N_BETS, change_of_ranks, evidence_of_ranks, follow_ranks, ranks
 from certivote.maths.streams import stream, stream_key
-from certivote.monitor._counting import Counted, IdSet, name_digests, noted
+from certivote.monitor._counting import Counted, CountingMonitor
 from certivote.monitor._drift_state import KIND, DriftState
 from certivote.monitor._evidence import Alarm, ChangeDetector, History, SequentialTest
-from certivote.monitor._inputs import checked_alpha, checked_seed, names, time_text
+from certivote.monitor._inputs import checked_alpha, checked_seed, time_text
 from certivote.monitor._state import check_alpha, check_certificate, damaged, locked, read_state, write_state
 from certivote.monitor._views import Views, drift_summary
 from certivote.pipeline import GRID, ColumnShares, Reference, check_held, check_rows, on_grid, table_columns
@@ -82,7 +82,7 @@ def _of_numbers(difference: NDArray[np.float64]) -> float:
     return float(max(np.abs(np.cumsum(difference[:-1])).max(), abs(difference[-1])))
 
 
-class DriftMonitor(SequentialTest, Views):
+class DriftMonitor(SequentialTest, CountingMonitor, Views):
     """Whether new rows look like those that certified a model, judged without labels by how sure the vote is of them.
 
     Where the weights of the vote were learned from the certification rows, the vote is surer of these than of new ones,
@@ -133,9 +133,12 @@ class DriftMonitor(SequentialTest, Views):
     True
     """
 
+    one_row_each = True
+
     def __init__(
         self, model: Any, alpha: float = 0.01, trusted: Sequence[str] = (), *, random_state: int | None = None
     ):
+        super().__init__()
         self.alpha, self._model = checked_alpha(alpha), model_of(model, trusted)
         certificate = self._model.certificate
         self.certificate_digest, self.groups = certificate.digest, certificate.groups
@@ -145,8 +148,6 @@ class DriftMonitor(SequentialTest, Views):
         self._reference = self._model.reference.masses[: 0 if self.learned else None]
         self.reference_digest = hashlib.sha256(self._reference.astype("<u2").tobytes()).hexdigest()
         self.begin(secrets.randbits(128) if random_state is None else checked_seed(random_state))
-        self.total, self.calls = Counted(), list[tuple[int, str]]()
-        self.ids, self.entities = IdSet(), IdSet()
         self.new_scores = np.zeros(GRID + 1, dtype=np.int64)
         """How many new rows have each score."""
         self.sums, self.largest = np.zeros(2), 0.0
@@ -242,28 +243,15 @@ class DriftMonitor(SequentialTest, Views):
         X = X if hasattr(X, "shape") else np.asarray(X)
         scores = self._model.scores(X)
         count, moment = len(scores), time_text(when)
-        id_digests = None if ids is None else name_digests(names(ids, "ids", count, "X"), "id")
-        entities = self._groups(groups, count)
-        fresh = np.ones(count, dtype=bool) if id_digests is None else self.ids.news(id_digests)
-        taken, n_fresh = np.flatnonzero(fresh), int(np.count_nonzero(fresh))
-        later = 0
-        if entities is not None:
-            new = taken[~self.entities.known(entities[taken])]
-            later, taken = n_fresh - len(new), self._one_each(new, entities, scores)
+        new = self._new_rows(count, ids, groups, "X")
+        taken = new.places if new.entities is None else self._one_each(new.places, new.entities, scores)
         columns = [each for _, each in table_columns(X, (), taken)]
         more = [own.counts(each) for own, each in zip(self._model.reference.columns, columns, strict=False)]
         # Nothing is changed before all has been checked.
         self._take(scores[taken].astype(np.intp), moment)
         for kept, each in zip(self.column_counts, more, strict=False):
             kept += each
-        if id_digests is not None:
-            self.ids.add(id_digests)
-        if entities is not None:
-            self.entities.add(entities[taken])
-        counted = Counted(count, len(taken), count - n_fresh, later, len(taken) if self.groups else 0)
-        self.total = self.total + counted
-        self.calls = noted(self.calls, self.n, moment)
-        return counted
+        return self._remember(count, new, len(taken), len(taken) if self.groups else 0, moment)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write all that was counted to a state file, at once; ids as digests, and no rows."""
@@ -304,15 +292,6 @@ class DriftMonitor(SequentialTest, Views):
                 monitor = cls(model, 0.01 if alpha is None else alpha, trusted)
             yield monitor
             monitor.save(path)
-
-    def _groups(self, groups: ArrayLike | None, count: int) -> NDArray[np.uint64] | None:
-        if groups is None and self.groups:
-            raise ValueError(
-                f"The certificate is about entities ({self.groups}): give groups=, what each row belongs to."
-            )
-        if groups is not None and not self.groups:
-            raise ValueError("groups cannot be used here: the certificate is about single rows, not about entities.")
-        return None if groups is None else name_digests(names(groups, "groups", count, "X"), "entity")
 
     def _one_each(
         self, rows: NDArray[np.intp], entities: NDArray[np.uint64], scores: NDArray[np.uint16]

@@ -10,12 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from certivote.certificate import Certificate, check_aligned
 from certivote.io import check_writable
-from certivote.monitor._counting import Counted, IdSet, name_digests, noted
+from certivote.monitor._counting import Counted, CountingMonitor
 from certivote.monitor._inputs import (
     certificate_of,
     checked_alpha,
     columns_of,
-    names,
     places,
     sureness,
     time_text,
@@ -37,7 +36,7 @@ from certivote.monitor._views import Views, assumptions, plain, summary
 from certivote.theory.predictors import PREDICTORS
 
 
-class Monitor(Views):
+class Monitor(CountingMonitor, Views):
     """Whether a certificate still holds, judged by outcomes as they come, at every moment with the same guarantee.
 
     Parameters
@@ -89,6 +88,7 @@ class Monitor(Views):
     """
 
     def __init__(self, source: Any, alpha: float = 0.01, watch: str | Sequence[str] = "auto"):
+        super().__init__()
         self.alpha, certificate = checked_alpha(alpha), certificate_of(source)
         self.certificate_digest = certificate.digest
         self.classes = certificate.classes
@@ -96,8 +96,6 @@ class Monitor(Views):
         self.certified, self.loss = certificate.certified, certificate.loss
         watched = divided(watched_of(certificate, _promises(certificate, watch)), self.alpha)
         self.streams = tuple(Stream(own, bool(self.groups)) for own in watched)
-        self.total, self.calls = Counted(), list[tuple[int, str]]()
-        self.ids, self.entities = IdSet(), IdSet()
 
     # What outcomes say
 
@@ -201,28 +199,14 @@ class Monitor(Views):
         check_aligned(y_true=y_true, y_pred=y_pred, ids=ids, groups=groups, table=table, scores=scores)
         truth = values_of(y_true, "y_true")
         rows = self._outcomes(truth, y_pred, table, scores)
-        moment, everything = time_text(when), np.arange(len(truth))
-        id_digests = None if ids is None else name_digests(names(ids, "ids", len(truth)), "id")
-        entities = self._groups(groups, len(truth))
-        fresh = np.ones(len(truth), dtype=bool) if id_digests is None else self.ids.news(id_digests)
-        taken = everything[fresh]
-        if entities is not None:
-            taken = taken[~self.entities.known(entities[taken])]
-        codes = None if entities is None else _by_appearance(entities[taken])
-        losses = [self._losses(stream, rows, taken, codes) for stream in self.streams]
+        moment, new = time_text(when), self._new_rows(len(truth), ids, groups, "y_true")
+        codes = None if new.entities is None else _by_appearance(new.entities[new.places])
+        losses = [self._losses(stream, rows, new.places, codes) for stream in self.streams]
         # Nothing is changed before all has been checked.
         for stream, own in zip(self.streams, losses, strict=True):
             stream.take(own, moment)
-        if id_digests is not None:
-            self.ids.add(id_digests)
-        if entities is not None:
-            self.entities.add(entities[taken])
         n_entities = 0 if codes is None or not len(codes) else int(codes.max()) + 1
-        n_fresh = int(np.count_nonzero(fresh))
-        counted = Counted(len(truth), len(taken), len(truth) - n_fresh, n_fresh - len(taken), n_entities)
-        self.total = self.total + counted
-        self.calls = noted(self.calls, self.n, moment)
-        return counted
+        return self._remember(len(truth), new, len(new.places), n_entities, moment)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write all that was counted to a state file, at once.
@@ -338,15 +322,6 @@ class Monitor(Views):
             if stream.is_watched and stream.statement.needs and given[stream.statement.needs] is None:
                 raise ValueError(_lacks(stream))
         return Outcomes(places(truth, self.classes), answers, sure, masses, columns)
-
-    def _groups(self, groups: ArrayLike | None, count: int) -> NDArray[np.uint64] | None:
-        if (groups is None) == bool(self.groups):
-            raise ValueError(
-                f"The certificate is about entities ({self.groups}): give groups=, what each row belongs to."
-                if self.groups
-                else "groups cannot be used here: the certificate is about single rows, not about entities."
-            )
-        return None if groups is None else name_digests(names(groups, "groups", count), "entity")
 
     def _losses(
         self, stream: Stream, rows: Outcomes, taken: NDArray[np.intp], codes: NDArray[np.intp] | None

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Protocol, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import numpy as np
 from filelock import FileLock, Timeout
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from certivote.certificate import Certificate
 from certivote.codec import LONGEST, CodecError, Count, FileError, Longest, Within, parse, read, shown, write
 from certivote.io import write_atomically
-from certivote.monitor._counting import MOST_CALLS, Counted, IdSet
+from certivote.monitor._counting import MOST_CALLS, Counted, CountingMonitor, IdSet
 from certivote.monitor._evidence import ChangeDetector, Short
 
 _FORMAT, SCHEMA_VERSION = "certivote monitor", 1
@@ -145,18 +145,7 @@ class State:
     entities: bytes
 
 
-class Remembering(Protocol):
-    """What monitors have in common."""
-
-    certificate_digest: str
-    alpha: float
-    total: Counted
-    calls: list[tuple[int, str]]
-    ids: IdSet
-    entities: IdSet
-
-
-def remembered(monitor: Remembering) -> dict[str, Any]:
+def remembered(monitor: CountingMonitor) -> dict[str, Any]:
     """The fields of :class:`State`."""
     return {
         "certificate": monitor.certificate_digest,
@@ -169,10 +158,11 @@ def remembered(monitor: Remembering) -> dict[str, Any]:
     }
 
 
-def remember(monitor: Remembering, state: State, n: int) -> None:
+def remember(monitor: CountingMonitor, state: State, n: int) -> None:
     """Give a monitor what :func:`remembered` has told, after so many outcomes."""
     total, counts = state.total, [count for count, _ in state.calls]
-    if total.rows != total.counted + total.repeated + total.later or total.entities > total.counted:
+    others = total.rows - total.counted - total.repeated - total.later
+    if others < 0 or total.entities > total.counted or (others and not (monitor.groups and monitor.one_row_each)):
         raise ValueError("the rows do not add up")
     if counts != sorted(counts) or (counts[-1] if counts else 0) != n:
         raise ValueError("the outcomes do not add up")
