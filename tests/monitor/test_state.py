@@ -15,11 +15,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from thorough import ALL
-from watching import batch, of_entities, outcomes, plain, rich
+from watching import batch, of_entities, outcomes, plain, rich, with_content
 
 from certivote import Monitor
 from certivote.monitor import StateFileError
-from certivote.monitor._state import write_state
 
 HERE = Path(__file__).parent
 
@@ -38,6 +37,12 @@ def watched(n=3000, error=0.12):
         ids = [f"{seed} {number}" for number in range(n // 3)]
         monitor.update(truth, said, table=table(n // 3, seed), scores=rng.random(n // 3), ids=ids, when=f"day {seed}")
     return monitor
+
+
+def saved(folder):
+    """The state file of some monitor."""
+    watched().save(folder / "monitor.json")
+    return folder / "monitor.json"
 
 
 @pytest.fixture(scope="module")
@@ -122,7 +127,7 @@ def test_a_state_whose_bounds_were_changed_is_not_that_of_the_certificate(conten
     for stream in changed["streams"]:
         if not stream["first_alarm"] and stream["statement"]["alpha"]:
             stream["statement"]["bound"] = min(stream["statement"]["bound"] * 1.0001, 0.999)
-    write_state(tmp_path / "monitor.json", "outcomes", changed)
+    with_content(saved(tmp_path), changed)
     with pytest.raises(StateFileError):
         Monitor.load(tmp_path / "monitor.json", rich())
 
@@ -359,7 +364,7 @@ def test_what_cannot_have_been_counted_is_refused(attack, content, tmp_path):
 
 def test_what_is_unchanged_is_read(content, tmp_path):
     """Or the attacks would be refused for nothing."""
-    write_state(tmp_path / "monitor.json", "outcomes", content)
+    with_content(saved(tmp_path), content)
     same(Monitor.load(tmp_path / "monitor.json", rich()), watched())
 
 
@@ -383,7 +388,7 @@ def test_strange_values_anywhere_are_refused_or_harmless(tmp_path):
                 node[name] = STRANGE[int(rng.integers(len(STRANGE)))]
                 break
             node = node[name]
-        write_state(path, "outcomes", changed)
+        with_content(path, changed)
         said = ""
         try:
             found = Monitor.load(path)
