@@ -43,12 +43,12 @@ class Counted:
         return Counted(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(Counted)))
 
 
-def noted(calls: list[tuple[int, str]], n: int, when: str) -> list[tuple[int, str]]:
+def add_call(calls: list[tuple[int, str]], n: int, when: str) -> list[tuple[int, str]]:
     """How many outcomes there were when, with one more; every other one if there are too many.
 
     Examples
     --------
-    >>> noted([(5, "Monday")], 9, "Tuesday")
+    >>> add_call([(5, "Monday")], 9, "Tuesday")
     [(5, 'Monday'), (9, 'Tuesday')]
     """
     more = [*calls, (n, when)]
@@ -198,7 +198,7 @@ class CountingMonitor(ABC):
             self.entities.add(new.entities[new.places])
         counted = Counted(count, n_counted, new.repeated, new.later, n_entities)
         self.total = self.total + counted
-        self.calls = noted(self.calls, self.n, when)
+        self.calls = add_call(self.calls, self.n, when)
         return counted
 
 

@@ -9,7 +9,16 @@ import numpy as np
 from certivote.codec import Count, Longest, Within
 from certivote.monitor._evidence import MOST_POINTS, Alarm, History, Number, Short
 from certivote.monitor._inputs import checked_seed
-from certivote.monitor._state import TOLERANCE, ChangeDetectorState, Log, State, log_from, log_of, remember, remembered
+from certivote.monitor._state import (
+    TOLERANCE,
+    ChangeDetectorState,
+    Log,
+    State,
+    log_from,
+    log_of,
+    restore_shared,
+    shared_fields,
+)
 from certivote.pipeline import GRID
 
 if TYPE_CHECKING:
@@ -44,7 +53,7 @@ class DriftState(State):
         places = np.flatnonzero(monitor.new_scores)
         first, second = monitor.sums.tolist()
         return cls(
-            **remembered(monitor),
+            **shared_fields(monitor),
             reference=monitor.reference_digest,
             seed=monitor.seed,
             chain=monitor.chain,
@@ -73,7 +82,7 @@ class DriftState(State):
         if len(self.chain) != len(monitor.chain) or (not n and self.chain != monitor.chain):
             raise ValueError("ties were broken by another digest")
         monitor.chain = self.chain
-        remember(monitor, self, n)
+        restore_shared(monitor, self, n)
         self._fill_evidence(monitor, n)
         for counts, own in zip(monitor.column_counts, self.columns, strict=True):
             if len(own) != len(counts) or sum(own) > n:

@@ -71,7 +71,9 @@ def names(given: Any, name: str, count: int, beside: str = "y_true") -> list[str
     return list(map(one_spelling, names_of(values)))
 
 
-def sureness(given: Any, count: int, n_classes: int) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:
+def scores_and_masses(
+    given: Any, count: int, n_classes: int
+) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:
     """How sure the vote was of its answers; and the masses of all classes, if they are given instead."""
     if given is None:
         return None, None

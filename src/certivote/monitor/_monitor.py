@@ -16,7 +16,7 @@ from certivote.monitor._inputs import (
     checked_alpha,
     columns_of,
     places,
-    sureness,
+    scores_and_masses,
     time_text,
     values_of,
 )
@@ -30,7 +30,7 @@ from certivote.monitor._state import (
     read_state,
     write_state,
 )
-from certivote.monitor._statements import AUTOMATIC, PROMISES_WATCHED, Losses, Outcomes, divided, watched_of
+from certivote.monitor._statements import AUTOMATIC, PROMISES_WATCHED, Losses, Outcomes, divide_alpha, watched_of
 from certivote.monitor._stream import Stream
 from certivote.monitor._views import Views, assumptions, plain, summary
 from certivote.theory.predictors import PREDICTORS
@@ -94,7 +94,7 @@ class Monitor(CountingMonitor, Views):
         self.classes = certificate.classes
         self.groups = certificate.groups
         self.certified, self.loss = certificate.certified, certificate.loss
-        watched = divided(watched_of(certificate, _promises(certificate, watch)), self.alpha)
+        watched = divide_alpha(watched_of(certificate, _promises(certificate, watch)), self.alpha)
         self.streams = tuple(Stream(own, bool(self.groups)) for own in watched)
 
     # What outcomes say
@@ -294,7 +294,7 @@ class Monitor(CountingMonitor, Views):
 
     def _check_watched(self, path: str | os.PathLike[str], certificate: Certificate, promises: Sequence[str]) -> None:
         """Refuse a state in which other statements are watched, or for other bounds."""
-        wanted = divided(watched_of(certificate, promises), self.alpha)
+        wanted = divide_alpha(watched_of(certificate, promises), self.alpha)
         described = (certificate.classes, certificate.groups, certificate.certified, certificate.loss)
         if tuple(stream.statement for stream in self.streams) != wanted or described != (
             self.classes,
@@ -315,7 +315,7 @@ class Monitor(CountingMonitor, Views):
                 f"y_pred has the label {said[int(np.argmin(answers))]!r:.80}, which is none of the certificate's "
                 f"classes {plain(', '.join(self.classes[:10]))}: these are the answers of another classifier."
             )
-        sure, masses = sureness(scores, len(truth), len(self.classes))
+        sure, masses = scores_and_masses(scores, len(truth), len(self.classes))
         columns = columns_of(table, len(truth))
         given = {"table": columns, "scores": sure, "masses": masses}
         for stream in self.streams:

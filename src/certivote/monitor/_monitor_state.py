@@ -8,7 +8,16 @@ import numpy as np
 
 from certivote.codec import Count, Longest, Names, at
 from certivote.monitor._evidence import MOST_POINTS, Alarm, History, LossSum, Number
-from certivote.monitor._state import TOLERANCE, ChangeDetectorState, Log, State, log_from, log_of, remember, remembered
+from certivote.monitor._state import (
+    TOLERANCE,
+    ChangeDetectorState,
+    Log,
+    State,
+    log_from,
+    log_of,
+    restore_shared,
+    shared_fields,
+)
 from certivote.monitor._statements import KINDS, ONE, Label, WatchedStatement
 from certivote.monitor._stream import Stream
 from certivote.theory.predictors import PREDICTORS
@@ -67,7 +76,7 @@ class MonitorState(State):
     def of(cls, monitor: "Monitor") -> "MonitorState":
         """As it is stored."""
         return cls(
-            **remembered(monitor),
+            **shared_fields(monitor),
             classes=monitor.classes,
             groups=monitor.groups,
             certified=monitor.certified,
@@ -92,7 +101,7 @@ class MonitorState(State):
         units = self.total.entities if self.groups else self.total.counted
         if streams[0].n != units or any(stream.n > units for stream in streams):
             raise ValueError("the outcomes do not add up")
-        remember(monitor, self, units)
+        restore_shared(monitor, self, units)
 
 
 def _check_counts(stream: Stream) -> None:

@@ -145,7 +145,7 @@ class State:
     entities: bytes
 
 
-def remembered(monitor: CountingMonitor) -> dict[str, Any]:
+def shared_fields(monitor: CountingMonitor) -> dict[str, Any]:
     """The fields of :class:`State`."""
     return {
         "certificate": monitor.certificate_digest,
@@ -158,8 +158,8 @@ def remembered(monitor: CountingMonitor) -> dict[str, Any]:
     }
 
 
-def remember(monitor: CountingMonitor, state: State, n: int) -> None:
-    """Give a monitor what :func:`remembered` has told, after so many outcomes."""
+def restore_shared(monitor: CountingMonitor, state: State, n: int) -> None:
+    """Give a monitor what :func:`shared_fields` has given, after so many outcomes."""
     total, counts = state.total, [count for count, _ in state.calls]
     others = total.rows - total.counted - total.repeated - total.later
     if others < 0 or total.entities > total.counted or (others and not (monitor.groups and monitor.one_row_each)):
@@ -208,16 +208,16 @@ class ChangeDetectorState:
         """As it is stored."""
         return cls(changes.count, changes.n, changes.when, tuple(map(log_of, changes.logs.tolist())))
 
-    def give(self, judged: Any) -> None:
+    def give(self, test: Any) -> None:
         """Give it to a monitor or a stream; it must be below the threshold, since it starts anew when it is not."""
-        found = judged.changes
-        if not min(self.count, 1) <= self.n <= (judged.n if self.count else 0) or self.count > judged.n:
+        found = test.changes
+        if not min(self.count, 1) <= self.n <= (test.n if self.count else 0) or self.count > test.n:
             raise ValueError("there are changes at other moments than there were outcomes")
         if len(self.logs) != len(found.logs):
             raise ValueError("the evidence of a change is that of other bets")
         found.count, found.n, found.when = self.count, self.n, self.when
         found.logs = np.array([log_from(log) for log in self.logs], dtype=float)
-        if judged.log_change >= judged.log_threshold:
+        if test.log_change >= test.log_threshold:
             raise ValueError("the evidence of a change is beyond its threshold")
 
 

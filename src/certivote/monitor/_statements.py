@@ -206,7 +206,7 @@ def _watched(promise: str, said: Statement, classes: Sequence[str], **about: Any
     return WatchedStatement(promise, said.kind, said.label, place, said.threshold, said.bound, 0.0, **about)
 
 
-def divided(watched: Sequence[WatchedStatement], alpha: float) -> tuple[WatchedStatement, ...]:
+def divide_alpha(watched: Sequence[WatchedStatement], alpha: float) -> tuple[WatchedStatement, ...]:
     """Each with its share of alpha: one half for the certificate's bound, the other half for all others alike.
 
     Bounds of 1 and more cannot be exceeded, so they get none; if only one of the two halves is needed it gets all.
