@@ -185,11 +185,11 @@ def test_tables_of_the_pages_are_those_of_the_measurements():
     assert [name for name, page in shown.items() if page != with_tables(page)] == []
 
 
-def test_pitfalls_name_rows_of_the_simulations(monkeypatch):
+def test_what_voids_a_certificate_names_rows_of_the_simulations(monkeypatch):
     monkeypatch.syspath_prepend(ROOT / "tests" / "validity")
     simulated = [row.setting for case in importlib.import_module("broken").broken_cases() for row in case.rows]
-    pitfalls = (ROOT / "docs" / "pitfalls.md").read_text(encoding="utf-8")
-    groups = re.findall(r"\(Rows? (\*.*?\*)\.\)", pitfalls, re.DOTALL)
+    page = (ROOT / "docs" / "guarantee.md").read_text(encoding="utf-8")
+    groups = re.findall(r"\(Rows? (\*.*?\*)\.\)", page, re.DOTALL)
     named = [" ".join(name.split()) for group in groups for name in group.split("*")[1::2]]
     assert len(named) > 10
     assert [name for name in named if not any(setting.startswith(name) for setting in simulated)] == []
