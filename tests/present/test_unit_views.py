@@ -13,7 +13,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 from certivote import CertifiedVoteClassifier, certify_predictions
 from certivote.certificate import Drift, Finding
-from certivote.present import cautions, certificate_text, comparison_text
+from certivote.present import cautions, comparison_text, details_text
 from certivote.present.report._curves import delta_curve
 from certivote.voters import Forest
 
@@ -58,7 +58,7 @@ def test_observed_rates_are_means_over_entities():
     said[10:], who[10:] = truth[9:-1], 10
     made = certify_predictions(truth, said, groups=who)
     assert made.deployed_part.errors == 90
-    text = certificate_text(made)
+    text = details_text(made)
     assert "9.09 % in the mean over entities (90 of 100 certification rows of 11 entities)" in text
     assert "Rows with the same 'groups' are one entity" in " ".join(text.split())
 
@@ -66,8 +66,8 @@ def test_observed_rates_are_means_over_entities():
 def test_entities_of_one_row_each_are_said_to_change_nothing():
     truth = labels()
     made = certify_predictions(truth, answers(truth, 0.05), groups=patients(rows_each=1))
-    assert "300 certified; rows with the same 'patient_id' are one, and each has one row" in certificate_text(made)
-    assert "each has one row" not in certificate_text(certificate("a model of entities"))
+    assert "300 certified; rows with the same 'patient_id' are one, and each has one row" in details_text(made)
+    assert "each has one row" not in details_text(certificate("a model of entities"))
 
 
 def test_few_entities_are_said_beside_the_bound():
@@ -93,7 +93,7 @@ def test_the_majority_is_compared_in_the_mean_over_entities():
     assert not any("is better" in text for text in cautions(fewer_rows))
     less = with_part(made, majority_losses=tuple(0.5 * loss for loss in part.losses))
     assert f"it is wrong on {50 * part.risks[0]:.2f} % in the mean over entities" in told(less, "is better")
-    assert f"({100 * np.mean(part.majority.losses):.2f} % in the mean over entities, " in certificate_text(made)
+    assert f"({100 * np.mean(part.majority.losses):.2f} % in the mean over entities, " in details_text(made)
 
 
 def test_a_class_is_judged_by_the_mean_over_entities():
@@ -108,7 +108,7 @@ def test_a_class_is_judged_by_the_mean_over_entities():
 def test_by_class_says_what_it_is_about(method):
     made = grouped_fit(method).certificate_
     entry = made.by_class[0]
-    line = next(line for line in certificate_text(made).splitlines() if f"{entry.label}: errors at most" in line)
+    line = next(line for line in details_text(made).splitlines() if f"{entry.label}: errors at most" in line)
     assert f"{entry.n} rows, {entry.entities} entities)" in line
     words = page_words(made)[0]
     assert "They are not the error on a random case of the class." in words
@@ -145,13 +145,13 @@ def test_columns_that_repeat_are_a_caution_and_no_remark():
     page, head = page_words(made)
     assert "--group patient_id" in head
     assert page.count("'patient_id' repeats") == 1
-    assert "".join(certificate_text(made).split()).count("".join(remark.split())) == 1
+    assert "".join(details_text(made).split()).count("".join(remark.split())) == 1
 
 
 def test_other_remarks_stay_where_they_were():
     made = replace(certificate("dis-b"), findings=(Finding("constant", (0,), ("a",)),))
     assert cautions(made) == []
-    assert "note               Column 'a' has the same value in every training row" in certificate_text(made)
+    assert "note               Column 'a' has the same value in every training row" in details_text(made)
     page, head = page_words(made)
     assert "Remark Column 'a' has the same value in every training row" in page
     assert "the same value" not in head
@@ -190,12 +190,12 @@ def test_drift_is_said_beside_the_bound_if_chance_does_not_explain_it():
 
 def test_the_p_value_is_in_words():
     """And so is what the test assumes."""
-    words = certificate_text(drifting(4, 1, 0.6667))
+    words = details_text(drifting(4, 1, 0.6667))
     assert "errors early: 4 of 200 rows (2.00 %), late: 1 of 100 rows (1.00 %); p = 0.67 by Fisher's exact" in words
     assert "Fisher's exact test, which takes the rows for independent: no clear sign" in words
     drifted = drifting(4, 40, 1e-9)
     said = "p < 0.0001 by Fisher's exact test, which takes the rows for independent"
-    assert f"{said}: errors that come in random order are hardly ever" in certificate_text(drifted)
+    assert f"{said}: errors that come in random order are hardly ever" in details_text(drifted)
     assert f"({said})" in told(drifted, "chance")
 
 

@@ -12,7 +12,7 @@ from reports import KINDS, answers, certificate, labels, page_words, views
 
 import certivote.present
 from certivote import certify_predictions
-from certivote.present import certificate_card, certificate_text
+from certivote.present import certificate_card, details_text
 from certivote.theory.families import FAMILIES
 from certivote.theory.methods import METHODS
 from certivote.theory.predictors import PREDICTORS
@@ -33,7 +33,7 @@ def test_users_read_one_vocabulary(kind, tmp_path):
     path = tmp_path / "report.html"
     made.report(path)
     page = path.read_text(encoding="utf-8")
-    for text in (certificate_text(made), certificate_card(made), page[page.index("<body>") :]):
+    for text in (details_text(made), certificate_card(made), page[page.index("<body>") :]):
         assert not OURS.search(text), OURS.search(text)
         assert "certification rows" in text
 
@@ -100,9 +100,9 @@ def test_percentages_are_written_in_one_way(kind):
 
 def test_where_the_bounds_of_many_classes_are():
     truth = [f"class {k % 11}" for k in range(220)]
-    many = certificate_text(certify_predictions(truth, truth))
+    many = details_text(certify_predictions(truth, truth))
     assert "its 11 lines are in the record (promises) and on the page that `certivote report` writes" in many
-    assert "`certivote report` writes" not in certificate_text(certificate("three classes"))
+    assert "`certivote report` writes" not in details_text(certificate("three classes"))
 
 
 def test_without_errors_nothing_is_said_of_a_least_bound():
