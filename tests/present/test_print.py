@@ -53,7 +53,7 @@ def test_the_print_alone_answers_what_one_asks(kind):
     assert re.search(r"[Ww]ith [\d.]+ % confidence", promise)
     assert found["error"].startswith("at most ")
     assert "observed" in found["error"]
-    assert f"always answering '{made.deployed_part.majority.label}'"[:60] in found["baseline"]
+    assert "always answering '" in found["baseline"]
     assert "certificate.details()" in found["next"]
     if made.vacuous:
         assert "promises nothing" in promise
@@ -67,8 +67,8 @@ def test_what_was_asked_for_is_in_the_print():
     assert "finds at least 90.00 % of 'ill', and flags at most" in rows(screening())["sensitivity"]
     found = rows(violated())
     assert found["abstention"].startswith("not promised: no share of the answers could be shown")
-    assert found["next"].startswith("for the abstention promise, give more rows or ask for less")
-    assert "and 5 promises more" in str(certificate("decisions"))
+    assert found["next"].startswith("abstention: give more rows, or ask for less")
+    assert "and 6 more promises" in str(certificate("decisions"))
 
 
 def test_several_models_are_compared_in_the_print():

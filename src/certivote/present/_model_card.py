@@ -79,7 +79,9 @@ def _limits(certificate: Certificate) -> list[str]:
     if not set(named) & {"subgroups"}:
         found.append("Nothing is certified about groups of people or cases: some may have many more errors.")
     if certificate.order:
-        found.append(f"Nothing is certified about times after those of the certified rows, by '{certificate.order}'.")
+        found.append(
+            f"Nothing is certified about times after those of the certification rows, by '{certificate.order}'."
+        )
     if certificate.groups:
         found.append(
             f"The number is about a random row of a new group, by '{certificate.groups}', not about groups that are "

@@ -20,7 +20,9 @@ def promise(certificate: Certificate) -> str:
         said = f"all at once: {said}, and the promises below hold"
     sentences = [f"With {sure} confidence, {said}."]
     if certificate.order:
-        sentences.append(f"Nothing is promised about times after those of the certified rows ('{certificate.order}').")
+        sentences.append(
+            f"Nothing is promised about times after those of the certification rows ('{certificate.order}')."
+        )
     return " ".join(sentences)
 
 

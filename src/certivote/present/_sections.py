@@ -7,7 +7,7 @@ sections after it are the details, each under a title of its own.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from certivote.certificate import Certificate, PromiseRecord, counted, percent_up, plain_percent
+from certivote.certificate import Certificate, PromiseRecord, percent_up, plain_percent
 from certivote.present._candidates import candidate_lines, candidates_note, candidates_text
 from certivote.present._cautions import cautions, no_better_than_majority, other_remarks
 from certivote.present._ledger import ledger, ledger_text
@@ -22,7 +22,7 @@ Rows = tuple[tuple[str, str], ...]
 """Names and what they name; of a list, the name stands at its first line."""
 
 _PROMISES = 3
-"""Promises that have a line of the headline."""
+"""Lines of the headline about promises."""
 
 
 @dataclass(frozen=True)
@@ -86,10 +86,11 @@ def _first_rows(certificate: Certificate) -> Iterator[tuple[str, str]]:
     if certificate.candidates:
         yield "models", _models(certificate)
     asked = [record for record in certificate.promises if record.name != "by class"] or list(certificate.promises)
-    for record in asked[:_PROMISES]:
+    shown = asked if len(asked) <= _PROMISES else asked[: _PROMISES - 1]
+    for record in shown:
         yield record.name if is_known(record) else "unknown", promise_lines(record)[0]
-    if len(asked) > _PROMISES:
-        yield "", f"and {counted(len(asked) - _PROMISES, 'promise')} more"
+    if len(asked) > len(shown):
+        yield "", f"and {len(asked) - len(shown)} more promises"
     yield "data", data_line(certificate)
     yield "next", _next(certificate)
 
