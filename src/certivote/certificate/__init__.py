@@ -19,7 +19,6 @@ from certivote.certificate._findings import FINDINGS, Finding, FirstRows
 from certivote.certificate._in_words import (
     confidence,
     counted,
-    entities,
     number_down,
     number_up,
     percent_down,
@@ -67,7 +66,6 @@ __all__ = [
     "confidence_nats",
     "counted",
     "data_digest",
-    "entities",
     "join_pieces",
     "method_of",
     "missing_places",

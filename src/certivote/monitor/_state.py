@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 
 class StateFileError(FileError):
-    """A file is no state of a monitor, is damaged, or is of another certificate."""
+    """A file is not the state of a monitor, is damaged, or is of another certificate."""
 
 
 # Whole files
@@ -49,7 +49,7 @@ def write_state(path: str | os.PathLike[str], kind: str, content: Any) -> None:
 
 
 def read_state(path: str | os.PathLike[str], kind: str, wanted: type[T]) -> T:
-    """The content of a state file of this kind, which its digest shows to be undamaged (it is no signature)."""
+    """The content of a state file of this kind, which its digest shows to be undamaged (it is not a signature)."""
     path = Path(path)
     if not stat.S_ISREG(path.stat().st_mode):
         raise StateFileError(f"{path} is not a regular file; a state is read from one.")
@@ -76,7 +76,7 @@ def read_state(path: str | os.PathLike[str], kind: str, wanted: type[T]) -> T:
 
 @contextmanager
 def damaged(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Whatever is refused inside is damage of this file."""
+    """Anything that is refused inside is damage of this file."""
     try:
         yield
     except (OverflowError, ValueError) as error:
@@ -128,9 +128,9 @@ class State:
         Digest of the certificate.
     alpha : float
     total : Counted
-        What became of all rows.
+        How many rows were given, counted, repeated and left for later.
     calls : tuple of (int, str)
-        How many outcomes there were when, of which the last must be all.
+        How many outcomes there were at each call; the last is all of them.
     ids, entities : bytes
         Digests of those that were counted, in ascending order.
     ids_kind : str
@@ -159,7 +159,7 @@ def shared_fields(monitor: CountingMonitor) -> dict[str, Any]:
 
 
 def restore_shared(monitor: CountingMonitor, state: State, n: int) -> None:
-    """Give a monitor what :func:`shared_fields` has given, after so many outcomes."""
+    """Give a monitor what :func:`shared_fields` has given, after ``n`` outcomes."""
     total, counts = state.total, [count for count, _ in state.calls]
     others = total.rows - total.counted - total.repeated - total.later
     if others < 0 or total.entities > total.counted or (others and not (monitor.groups and monitor.one_row_each)):
