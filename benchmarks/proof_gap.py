@@ -26,7 +26,7 @@ from certivote.theory.families import FAMILIES, Family
 from certivote.theory.methods import METHODS, Method
 from certivote.theory.predictors import Evidence
 from certivote.theory.theorems import Account, CBound, ClopperPearson, OccamsHammer, Setting
-from certivote.verify._ball_maths import BITS, kl_limit_holds
+from certivote.verify._balls import BITS, kl_limit_holds
 from certivote.verify._recompute import verify_record
 from certivote.verify._theorems import bound_holds, learned, nats
 from certivote.votes import fixed_point

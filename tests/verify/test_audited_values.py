@@ -14,7 +14,7 @@ from kinds import case, forest, patients, rows
 
 from certivote import CertifiedVoteClassifier, certify, certify_predictions, verify
 from certivote.verify._drift import fisher_p_value
-from certivote.verify._values import entity_numbers, moment_numbers, name_of, values_of
+from certivote.verify._units import entity_numbers, moment_numbers, name_of, values_of
 
 DAY = datetime.date(2026, 1, 31)
 NOON = datetime.datetime(2026, 1, 31, 12)

@@ -16,7 +16,7 @@ from certivote import CertifiedVoteClassifier, verify
 from certivote.certificate import FirstRows
 from certivote.pipeline import PartRows, _look
 from certivote.pipeline._split import split_rows
-from certivote.verify._look import is_train_share
+from certivote.verify._rows import is_train_share
 
 FOLDS = tuple(map(str, _look._FOLDS))
 PREPARE = importlib.import_module("certivote.pipeline._prepare")

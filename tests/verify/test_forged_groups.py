@@ -19,7 +19,7 @@ from certivote.certificate import Drift, Finding
 from certivote.maths.betting import betting_upper
 from certivote.pipeline import _units
 from certivote.verify._drift import check_drift, fisher_p_value
-from certivote.verify._losses import exact_losses, losses_fit
+from certivote.verify._theorems import exact_losses, losses_fit
 
 
 def failures(checks):

@@ -6,12 +6,20 @@ from dataclasses import replace
 from flint import arb
 
 from certivote.certificate import Certificate, PartRecord, Statement
-from certivote.verify._ball_maths import kl_limit_holds
+from certivote.verify._balls import kl_limit_holds
 from certivote.verify._check import Check
 from certivote.verify._families import FAMILIES
-from certivote.verify._losses import losses_fit, recorded_mean
 from certivote.verify._methods import RANDOM, method_of
-from certivote.verify._theorems import bound_holds, confidence, nats, penalty, rate_holds, shares
+from certivote.verify._theorems import (
+    bound_holds,
+    confidence,
+    losses_fit,
+    nats,
+    penalty,
+    rate_holds,
+    recorded_mean,
+    shares,
+)
 
 SLACK = arb("1e-8")
 """How far above the theorem's value the recorded numbers may be; more means that one of them is another's."""

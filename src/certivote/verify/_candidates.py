@@ -7,11 +7,11 @@ import numpy as np
 from flint import ctx
 
 from certivote.certificate import Certificate
-from certivote.verify._ball_maths import BITS
+from certivote.verify._balls import BITS
 from certivote.verify._check import Check
+from certivote.verify._families import is_certified_vote
 from certivote.verify._fixed import is_fixed_bound
 from certivote.verify._methods import DRAWN, GIVEN, method_of, n_candidates
-from certivote.verify._weights import is_certified_vote
 
 
 def check_candidates(c: Certificate, parameters: dict[str, Any] | None) -> Iterator[Check]:

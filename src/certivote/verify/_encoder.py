@@ -7,9 +7,9 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
-from certivote.verify._audit import AuditedModel
 from certivote.verify._check import Check, trusted
-from certivote.verify._comparison import Comparison
+from certivote.verify._model import AuditedModel
+from certivote.verify._refit import Comparison
 from certivote.verify._rows import rule_rows
 
 

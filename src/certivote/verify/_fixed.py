@@ -3,9 +3,8 @@
 from flint import arb
 
 from certivote.verify._account import SLACK
-from certivote.verify._ball_maths import binomial_limit_holds
-from certivote.verify._betting import bets_hold
-from certivote.verify._losses import exact_losses, losses_fit
+from certivote.verify._balls import bets_hold, binomial_limit_holds
+from certivote.verify._theorems import exact_losses, losses_fit
 
 
 def is_fixed_bound(

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from flint import arb, ctx
 
 from certivote.certificate import Certificate, PartRecord
-from certivote.verify._ball_maths import BITS, log_constant
+from certivote.verify._balls import BITS, log_constant
 from certivote.verify._check import Check
 from certivote.verify._methods import DRAWN, method_of
 from certivote.verify._theorems import confidence, delta_of_one, learned, penalty, shares, theorem_of

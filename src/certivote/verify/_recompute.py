@@ -10,7 +10,7 @@ from flint import arb, ctx
 
 from certivote.certificate import Certificate, PartRecord
 from certivote.verify._account import SLACK, check_account, check_delta
-from certivote.verify._ball_maths import BITS
+from certivote.verify._balls import BITS
 from certivote.verify._check import Check
 from certivote.verify._methods import DRAWN, GIVEN, METHODS, method_of, n_candidates
 from certivote.verify._promises import bound_share, check_promises

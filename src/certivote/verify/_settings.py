@@ -13,17 +13,9 @@ import numpy as np
 from certivote.certificate import Certificate, PartRecord
 from certivote.verify._check import Check
 from certivote.verify._families import FAMILIES
-from certivote.verify._look import may_fold
-from certivote.verify._methods import (
-    DRAWN,
-    GIVEN,
-    GIVEN_PARAMETERS,
-    METHODS,
-    PROMISE_PARAMETERS,
-    Method,
-    method_of,
-)
+from certivote.verify._methods import DRAWN, GIVEN, GIVEN_PARAMETERS, METHODS, PROMISE_PARAMETERS, Method, method_of
 from certivote.verify._promises import shown_promises
+from certivote.verify._rows import may_fold
 from certivote.verify._simulation import Array
 
 PARAMETERS = ("method", "voters", "split", "loss", "delta", "prior")

@@ -6,13 +6,13 @@ from typing import Any
 from flint import ctx
 
 from certivote.certificate import Certificate, PartRecord
-from certivote.verify._ball_maths import BITS
+from certivote.verify._balls import BITS
 from certivote.verify._check import Check
 from certivote.verify._drift import check_drift
 from certivote.verify._families import FAMILIES
 from certivote.verify._fixed import is_fixed_bound
-from certivote.verify._look import is_folded, looks_first, n_first
 from certivote.verify._methods import FIXED, GIVEN, RANDOM, method_of
+from certivote.verify._rows import is_folded, looks_first, n_first
 
 _COUNTED = 20_000_000
 """Rows among which duplicates are counted, at most."""

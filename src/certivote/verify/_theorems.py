@@ -1,19 +1,73 @@
-"""The theorems once more, in ball arithmetic: what each pays, and whether a number is at least its bound.
+"""The methods and the theorems in ball arithmetic: what each pays, and whether a number is at least its bound."""
 
-One row per theorem; which method uses which is in :mod:`certivote.verify._methods`.
-"""
-
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
 
 from flint import arb, fmpq
 
 from certivote.certificate import Certificate, PartRecord
-from certivote.verify._ball_maths import binomial_limit_holds, kl_limit_holds, log_constant, positive, smallest
-from certivote.verify._betting import bets_hold
+from certivote.verify._balls import bets_hold, binomial_limit_holds, kl_limit_holds, log_constant, positive, smallest
 from certivote.verify._families import FAMILIES, Family
-from certivote.verify._losses import exact_losses, mean_loss
 from certivote.verify._methods import DRAWN, method_of
+
+# --- The losses of entities: shares of wrong rows, which must fit the rows and errors that are stated.
+
+
+@lru_cache(maxsize=16)
+def exact_losses(losses: tuple[float, ...], n: int) -> tuple[fmpq, ...]:
+    """The shares that recorded losses stand for: of each, the one with at most ``n`` rows that rounds to it.
+
+    Raises
+    ------
+    ValueError
+        If one of them is no share of so few rows.
+    """
+    found: dict[float, fmpq] = {}
+    for loss in losses:
+        if loss not in found:
+            share = Fraction(loss).limit_denominator(n)
+            if not 0 <= share <= 1 or share.numerator / share.denominator != loss:
+                raise ValueError(f"{loss!r} is no share of at most {n:,} rows")
+            found[loss] = fmpq(share.numerator, share.denominator)
+    return tuple(found[loss] for loss in losses)
+
+
+def mean_loss(losses: tuple[float, ...], n: int) -> arb:
+    """The mean of the shares, in ball arithmetic."""
+    return sum(map(arb, exact_losses(losses, n)), arb(0)) / len(losses)
+
+
+def losses_fit(losses: tuple[float, ...], entities: int, n: int, errors: int) -> bool:
+    """Whether so many rows with so many errors can belong to entities with these losses.
+
+    An entity with the loss p/q, in lowest terms, has p errors and q - p right rows, or a multiple of both.
+    """
+    if not losses or len(losses) != entities:
+        return False
+    try:
+        shares = exact_losses(losses, n)
+    except ValueError:
+        return False
+    wrong = sum(int(share.p) for share in shares)
+    right = sum(int(share.q - share.p) for share in shares)
+    none, all_wrong = errors == 0, errors == n
+    return (
+        wrong <= errors
+        and right <= n - errors
+        and none == all(share == 0 for share in shares)
+        and all_wrong == all(share == 1 for share in shares)
+    )
+
+
+def recorded_mean(losses: tuple[float, ...]) -> float:
+    """The mean as a record has it: the sum is rounded once, whatever the order."""
+    return math.fsum(losses) / len(losses)
+
+
+# --- Theorems, one row each.
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,8 @@ from flint import arb
 
 from certivote.certificate import Certificate, PartRecord, PromiseRecord
 from certivote.verify._account import SLACK
-from certivote.verify._ball_maths import kl_limit_holds
-from certivote.verify._betting import bets_hold
+from certivote.verify._balls import bets_hold, kl_limit_holds
 from certivote.verify._check import Check
-from certivote.verify._losses import recorded_mean
 from certivote.verify._methods import method_of
 from certivote.verify._promises._rule import (
     Agreement,
@@ -27,7 +25,7 @@ from certivote.verify._promises._rule import (
     number,
     threshold_of,
 )
-from certivote.verify._theorems import confidence, delta_of_one, nats, penalty
+from certivote.verify._theorems import confidence, delta_of_one, nats, penalty, recorded_mean
 
 _LEVEL, _MEAN = "cost at least", "cost"
 _LEVELS, _BETS = "levels", "bets"

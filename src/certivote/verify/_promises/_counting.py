@@ -10,14 +10,14 @@ from flint import arb, ctx
 from certivote.certificate import Certificate, PromiseRecord, Statement
 from certivote.certificate import counted as in_number
 from certivote.verify._account import as_part
-from certivote.verify._ball_maths import BITS
+from certivote.verify._balls import BITS
 from certivote.verify._check import Check, trusted
-from certivote.verify._entities import entity_losses, renumbered
+from certivote.verify._promises._record import RULES, place_of
 from certivote.verify._promises._rule import Counted, PromiseRows, Rule
-from certivote.verify._promises._rules import RULES, place_of
+from certivote.verify._rows import random_numbers
 from certivote.verify._simulation import Array, Labels
-from certivote.verify._streams import random_numbers
 from certivote.verify._theorems import bound_holds, learned
+from certivote.verify._units import entity_losses, renumbered
 
 _CLOSE = 1e-12
 """How far masses, and means of costs, may be off: sums of floats are rounded otherwise on another processor."""

@@ -12,10 +12,39 @@ from certivote.certificate import Certificate, PartRecord, PromiseRecord, Statem
 from certivote.verify._account import as_part, check_account, check_delta
 from certivote.verify._check import Check
 from certivote.verify._methods import method_of, n_candidates
-from certivote.verify._promises._costs import check_mean
+from certivote.verify._promises._costs import Costs, check_mean
+from certivote.verify._promises._events import ByClass, Precision, Subgroups
 from certivote.verify._promises._rule import Rule, is_trained
-from certivote.verify._promises._rules import RULES, place_of
+from certivote.verify._promises._thresholds import Abstention, PredictionSets, Sensitivity
 from certivote.verify._theorems import confidence, learned, penalty
+
+RULES: dict[str, Rule] = {
+    rule.name: rule
+    for rule in (ByClass(), Precision(), Abstention(), Sensitivity(), PredictionSets(), Subgroups(), Costs())
+}
+"""All of them."""
+
+
+def place_of(c: Certificate, number: int) -> str:
+    """What a promise is called: by its name, and where there are several of one name by its number among these."""
+    name = c.promises[number].name
+    same = [place for place, promise in enumerate(c.promises) if promise.name == name]
+    return name if len(same) == 1 else f"{name} ({same.index(number) + 1})"
+
+
+def shown_promises(c: Certificate) -> str | None:
+    """What Python shows of the list of promises that were asked for, by their records; None if these make no sense."""
+    shown = []
+    for promise in c.promises[1:]:
+        rule = RULES.get(promise.name)
+        if rule is None:
+            return None
+        try:
+            shown.append(rule.shown(rule.asked(promise)))
+        except ValueError:
+            return None
+    return f"[{', '.join(shown)}]"
+
 
 _MOST_GUIDES = 20_000
 """Training rows whose votes guide a promise, at most."""

@@ -1,4 +1,4 @@
-"""Subgroups: the error within groups of rows, from above and from below, and how far groups are apart at most."""
+"""Promises about events: errors within each class, of each answer and within groups of rows."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -10,19 +10,107 @@ import numpy as np
 import pandas as pd
 
 from certivote.certificate import Certificate, Fixed, PromiseRecord
-from certivote.verify._losses import exact_losses
+from certivote.verify._methods import method_of
 from certivote.verify._promises._rule import (
     Agreement,
     Counted,
     Expected,
     PromiseRows,
     Rule,
+    class_rows,
     counted_rows,
     is_trained,
     plurality_errors,
 )
 from certivote.verify._simulation import Labels
-from certivote.verify._values import name_of
+from certivote.verify._theorems import exact_losses
+from certivote.verify._units import name_of
+
+
+class ByClass(Rule):
+    """Every certificate has it. It is counted with the vote as a whole, since random votes have it too."""
+
+    name = "by class"
+    called = "ByClass"
+
+    def statements(self, c: Certificate, promise: PromiseRecord, asked: dict[str, Any]) -> list[Expected]:
+        kinds = ("error", "false alarm") if method_of(c).counts_errors and len(c.classes) > 2 else ("error",)
+        of = Fraction(len(kinds) * len(c.classes))
+        return [Expected(kind, label, None, of) for label in c.classes for kind in kinds]
+
+    def agreements(self, c: Certificate, promise: PromiseRecord, asked: dict[str, Any]) -> Iterator[Agreement]:
+        part, errors = c.deployed_part, [entry for entry in promise.statements if entry.kind == "error"]
+        alarms = [entry for entry in promise.statements if entry.kind == "false alarm"]
+        rows, others = [entry.n for entry in errors], [part.n - entry.n for entry in alarms]
+        right = sum(rows) == part.n and others in ([], rows)
+        yield "rows", right, f"those of the classes are {sum(rows):,} of {part.n:,}"
+        if part.errors is not None:
+            wrong, false = sum(entry.errors or 0 for entry in errors), sum(entry.errors or 0 for entry in alarms)
+            # An error of the plurality is one class's false alarm; the half-weight loss counts no fewer.
+            right = wrong == part.errors and (
+                not alarms or false == wrong or (c.loss == "half-weight" and false < wrong)
+            )
+            yield "errors", right, f"those of the classes are {wrong:,} of {part.errors:,}"
+        if c.groups:
+            yield self._entities(part.entities, promise)
+
+    def _entities(self, entities: int, promise: PromiseRecord) -> Agreement:
+        """Every entity has rows of some class, and as many as have rows of one have rows of another than the others."""
+        own = {entry.label: entry.entities for entry in promise.statements if entry.kind == "error"}
+        others = {entry.label: entry.entities for entry in promise.statements if entry.kind == "false alarm"}
+        right = max(own.values(), default=0) <= entities <= sum(own.values())
+        for label, found in others.items():
+            rest = [count for name, count in own.items() if name != label]
+            # An entity without rows of this class has others.
+            right = (
+                right
+                and max(rest, default=0) <= found <= min(sum(rest), entities)
+                and found >= entities - own.get(label, 0)
+            )
+        return "entities", right, f"{', '.join(map(str, list(own.values())[:9]))} of {entities:,}"
+
+
+class Precision(Rule):
+    """Statements about the answers: of two classes, one each; of more, two each."""
+
+    name = "precision"
+    called = "Precision"
+
+    def statements(self, c: Certificate, promise: PromiseRecord, asked: dict[str, Any]) -> list[Expected]:
+        kinds = ("imprecision", "omission") if len(c.classes) > 2 else ("imprecision",)
+        of = Fraction(len(kinds) * len(c.classes))
+        return [Expected(kind, label, None, of) for label in c.classes for kind in kinds]
+
+    def agreements(self, c: Certificate, promise: PromiseRecord, asked: dict[str, Any]) -> Iterator[Agreement]:
+        said = {entry.label: entry for entry in promise.statements if entry.kind == "imprecision"}
+        rest = {entry.label: entry for entry in promise.statements if entry.kind == "omission"}
+        n, own, (least, most) = counted_rows(c, promise), class_rows(c), plurality_errors(c, promise)
+        rows = sum(entry.n for entry in said.values())
+        right = rows == n and all(entry.n == n - said[label].n for label, entry in rest.items())
+        yield "rows", right, f"{rows:,} answers to {n:,} rows"
+        wrong = sum(entry.errors or 0 for entry in said.values())
+        right = least <= wrong <= most
+        yield "errors", right, f"{wrong:,} of them wrong, where {most:,} errors are recorded"
+        missed = {label: entry.errors or 0 for label, entry in rest.items()}
+        if not missed and len(said) == 2:
+            # Whoever is wrongly called one of two classes belongs to the other.
+            (one, first), (other, second) = said.items()
+            missed = {one: second.errors or 0, other: first.errors or 0}
+        right = all(
+            own.get(label) == entry.n - (entry.errors or 0) + missed.get(label, 0) for label, entry in said.items()
+        )
+        yield "rows of the classes", right, "right answers and what was missed of each class are its rows"
+
+    def count(
+        self, c: Certificate, promise: PromiseRecord, asked: dict[str, Any], rows: PromiseRows
+    ) -> Sequence[Counted]:
+        found = []
+        for entry in promise.statements:
+            code = c.classes.index(entry.label)
+            said, true = rows.answers == code, rows.labels == code
+            found.append(Counted(said, ~true) if entry.kind == "imprecision" else Counted(~said, true))
+        return found
+
 
 _MISSING = "missing"
 _MOST_BINS = 50
