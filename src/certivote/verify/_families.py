@@ -83,10 +83,6 @@ class Family:
         """Whether the expected error rate of the random vote can be computed, and need not be simulated."""
         return self.half_tail is not None and (loss == "half-weight" or n_classes == 2)
 
-    def simulated_votes(self, n_voters: int) -> int:
-        """Votes that a certificate of the random vote draws where it cannot."""
-        return 200_000 if self.parameters_each == 1 else min(200_000, 100_000_000 // n_voters)
-
 
 def _check_lengths(part: PartRecord, each: int) -> None:
     if not part.n_voters >= 1 or not len(part.alpha) == len(part.beta) == each * part.n_voters:

@@ -8,7 +8,6 @@ from certivote.certificate import Certificate
 from certivote.verify._candidates import check_candidates
 from certivote.verify._check import Check, trusted
 from certivote.verify._data import against_data, against_model
-from certivote.verify._encoder import check_encoder
 from certivote.verify._families import check_recorded_weights
 from certivote.verify._given import against_answers, check_names, listed
 from certivote.verify._methods import METHODS
@@ -16,7 +15,7 @@ from certivote.verify._origin import check_earlier, check_origin, check_randomne
 from certivote.verify._payments import check_payments
 from certivote.verify._recompute import verify_record
 from certivote.verify._refit import against_refit
-from certivote.verify._rows import check_looks
+from certivote.verify._rows import check_first_rows
 from certivote.verify._settings import check_settings, read_parameters
 from certivote.verify._sizes import check_sizes
 from certivote.verify._trust import Level, Seen, on_trust
@@ -147,7 +146,7 @@ def audit(c: Certificate, given: Evidence) -> Iterator[Check]:
     yield from check_settings(c)
     yield from check_sizes(c, parameters)
     yield from check_candidates(c, parameters)
-    yield from check_looks(c, parameters)
+    yield check_first_rows(c, parameters)
     yield from check_source(c, given.source_digest)
     yield from check_earlier(c, given.earlier)
     units = Units() if given.y is None else read_units(c, len(given.y), given.groups, given.order)
@@ -171,7 +170,6 @@ def _of_a_fit(c: Certificate, parameters: dict[str, Any] | None, given: Evidence
         return
     blocks = iter([(given.X, given.y)]) if given.blocks is None else given.blocks
     yield from against_data(c, parameters, model, blocks, units)
-    yield from check_encoder(model, given.X, given.y)
     if not given.refit:
         return
     if missing := _lacks(c, given):

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from datetime import datetime
 from numbers import Integral
 from typing import Any
 
@@ -12,9 +11,6 @@ from certivote.certificate import SCHEMA_VERSION, Certificate, recorded_paramete
 from certivote.verify._check import Check, trusted
 
 _DIGEST = re.compile("[0-9a-f]{64}")
-_NAME, _NUMBER = re.compile(r"[a-z][a-z0-9_-]*"), re.compile(r"[0-9][a-z0-9.+]*")
-"""Of libraries and their versions."""
-_CREATED = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 
 
 def check_origin(c: Certificate) -> Iterator[Check]:
@@ -23,15 +19,10 @@ def check_origin(c: Certificate) -> Iterator[Check]:
     origin = c.provenance
     yield _digests(c)
     yield Check("bounds by class", bool(c.by_class), f"{len(c.by_class)} recorded")
-    yield Check("created", _is_time(origin.created), f"{origin.created!r}")
     versions = dict(origin.versions)
-    right = len(versions) == len(origin.versions) and all(
-        _NAME.fullmatch(name) and _NUMBER.fullmatch(number) for name, number in versions.items()
-    )
-    right = right and versions.get("certivote") == c.library_version
+    right = versions.get("certivote") == c.library_version
     yield Check("versions", right, f"certivote {c.library_version} and {len(versions) - 1} more")
-    right = bool(origin.source) == bool(origin.source_digest) and not set(origin.source) & {"/", "\\"}
-    right = right and (not origin.source_digest or bool(_DIGEST.fullmatch(origin.source_digest)))
+    right = bool(origin.source) == bool(origin.source_digest)
     yield Check("file", right, f"{origin.source or 'none'} recorded")
     before, told = origin.earlier, "none"
     right = not origin.watched
@@ -56,16 +47,6 @@ def _digests(c: Certificate) -> Check:
             (bool(part.training_digest), bool(part.certification_digest), bool(part.votes_digest)) for part in c.parts
         ]
     return Check("digests", right, f"{sum(map(bool, digests))} of {len(digests)} recorded")
-
-
-def _is_time(text: str) -> bool:
-    if not _CREATED.fullmatch(text):
-        return False
-    try:
-        datetime.fromisoformat(text)
-    except ValueError:
-        return False
-    return True
 
 
 def check_model_origin(c: Certificate, model: Any) -> Iterator[Check]:

@@ -40,7 +40,7 @@ def other_versions(c: Certificate) -> str:
     for name, recorded in c.provenance.versions:
         try:
             here = platform.python_version() if name == "python" else version(name)
-        except PackageNotFoundError:
+        except (PackageNotFoundError, ValueError):
             here = "not installed"
         if here != recorded:
             other.append(f"{name} {recorded:.20} recorded, {here} here")
@@ -49,23 +49,16 @@ def other_versions(c: Certificate) -> str:
 
 # --- What the first rows may have decided.
 
-
-_FIRST, _FOLDED_FIRST = 0.2, 0.1
-"""Share of the rows that is looked at, and where there may be folds."""
-_SHARES = (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8)
-"""Shares of the rows that may be chosen to train the voters."""
-_TOGETHER = ("repeated values", "neighbours alike", "near-duplicates")
-"""Findings about rows that seem to belong together."""
 _FOLDS = ("2", "3")
+_FIRST, _FEWEST, _MOST = 0.1, 40, 0.3
+"""Share of the rows that is looked at where there may be folds; the fewest that decide, and the most of all rows."""
 _FOLDED_BELOW = 10_000
 """Rows from which on folds are not chosen."""
-_FEWEST, _MOST = 40, 0.3
-"""First rows below which nothing is decided by them, and the share of all that they may be for that."""
 
 
 def n_first(total: int) -> int:
     """Of so many rows, how many are looked at where there may be folds."""
-    return max(round(_FOLDED_FIRST * total), min(_FEWEST, round(_MOST * total)))
+    return max(round(_FIRST * total), min(_FEWEST, round(_MOST * total)))
 
 
 def looks_first(parameters: dict[str, Any]) -> bool:
@@ -75,19 +68,9 @@ def looks_first(parameters: dict[str, Any]) -> bool:
 
 def may_fold(c: Certificate, parameters: dict[str, Any]) -> bool:
     """Whether the first rows may have decided for the folds of a record."""
-    return _looks_for_folds(c, parameters) and n_first(c.provenance.n_rows) >= _FEWEST and c.split in _FOLDS
-
-
-def _looks_for_folds(c: Certificate, parameters: dict[str, Any]) -> bool:
-    """Whether it was left to the first rows if the others shall be folds."""
-    return (
-        looks_first(parameters)
-        and parameters["split"] == "auto"
-        and c.provenance.n_rows < _FOLDED_BELOW
-        and not (c.groups or c.order)
-        and len(c.promises) <= 1
-        and parameters["promises"] == []
-    )
+    asked = looks_first(parameters) and parameters["split"] == "auto" and parameters["promises"] == []
+    few = c.provenance.n_rows < _FOLDED_BELOW and n_first(c.provenance.n_rows) >= _FEWEST
+    return asked and few and c.split in _FOLDS and not (c.groups or c.order) and len(c.promises) <= 1
 
 
 def is_folded(c: Certificate, parameters: dict[str, Any] | None) -> bool:
@@ -95,80 +78,50 @@ def is_folded(c: Certificate, parameters: dict[str, Any] | None) -> bool:
     return parameters is not None and parameters["split"] == "auto" and c.split not in ("none", "single", "cross")
 
 
-def check_looks(c: Certificate, parameters: dict[str, Any] | None) -> Iterator[Check]:
-    """Whether what was seen by looking at rows may have been seen, and may have decided what it did."""
-    yield _choices(c, parameters)
-    yield _sampling(c)
-    yield _findings(c)
-
-
-def _choices(c: Certificate, parameters: dict[str, Any] | None) -> Check:
-    """Whether the first rows may have decided what they are said to have decided."""
+def check_first_rows(c: Certificate, parameters: dict[str, Any] | None) -> Check:
+    """Whether the first rows may have decided, and none of them is certified; what they showed is not checked."""
     first, folded = c.first_rows, is_folded(c, parameters)
     if first is None:
         return Check("choices", not folded, "none, and nothing says why there are folds" if folded else "none")
-    right = parameters is not None and looks_first(parameters) and c.division == "shuffled" and _are_rates(c)
-    if folded:
-        right = right and first.share is None and first.found == "learning curve"
-        right = right and first.looked_at == n_first(c.provenance.n_rows)
-    else:
-        look = parameters is not None and _looks_for_folds(c, parameters)
-        right = right and c.split == "single" and is_train_share(c, folds=look)
     n_rows, train = c.provenance.n_rows, c.deployed_part.training_rows
+    right = parameters is not None and looks_first(parameters) and c.division == "shuffled"
+    if folded:
+        right = right and first.share is None and first.looked_at == n_first(n_rows)
+    else:
+        right = right and c.split == "single" and first.share is not None and first.looked_at <= train
     told = f"by the first {first.looked_at:,} of {n_rows:,} rows, {train:,} train the voters"
     return Check("choices", right, told)
 
 
-def _sampling(c: Certificate) -> Check:
-    """Whether only rows that were divided by their numbers are said to be used in part, and then not all of them."""
-    used = ((c.sample_rows, c.deployed_part.training_rows), (c.learned_rows, c.deployed_part.n))
-    right = all(some is None or (c.division == "by row number" and 0 < some < every) for some, every in used)
-    told = [f"{some:,} of {every:,}" for some, every in used if some is not None]
-    return Check("rows that were used in part", right, ", ".join(told) or "none")
+def n_parts(split: str) -> int | None:
+    """Parts that a split has; None if there is no such split."""
+    if split in ("none", "single", "cross"):
+        return 2 if split == "cross" else 1
+    is_number = split.isascii() and split.isdecimal() and not split.startswith("0")
+    return int(split) if is_number and len(split) < 8 and int(split) >= 2 else None
 
 
-def _findings(c: Certificate) -> Check:
-    """Rows are looked at for such as belong together where nothing says which do; columns, among training rows only."""
-    kinds = [finding.kind for finding in c.findings]
-    right = len(set(c.findings)) == len(kinds)
-    right = right and not (c.groups and set(kinds) & set(_TOGETHER)) and not (c.order and "neighbours alike" in kinds)
-    right = right and not (c.is_given and set(kinds) - set(_TOGETHER))
-    return Check("findings", right, f"{len(kinds)}, such as these rows may call for")
+def divided(c: Certificate, total: int, parameters: dict[str, Any] | None, first: int) -> list[tuple[int, int]]:
+    """Rows, or entities, that train and that certify each part, as the split divides them; empty if it cannot.
 
-
-def is_train_share(c: Certificate, entities: int | None = None, folds: bool = False) -> bool:
-    """Whether the first rows may have chosen the share that trains the voters, and the part has the others.
-
-    ``entities`` is how many there are in all, if that is known; ``folds``, whether there might have been some.
+    ``first`` is how many are said to train the first part, which is taken over where every row was drawn by itself.
     """
-    first = c.first_rows
-    if first is None or first.share is None:
-        return False
-    share = first.share
-    if share not in (_SHARES if first.found == "learning curve" else (0.5,)):
-        return False
-    totals = [c.provenance.n_rows]
-    if entities is not None:
-        totals = [entities]
-    elif c.groups:  # how many entities there are, nothing else says
-        near = round(first.looked_at / _FIRST)
-        totals = list(range(max(near - 5, 1), near + 6))
-    return any(
-        first.looked_at == (n_first(total) if folds else round(_FIRST * total))
-        and c.deployed_part.size == total - round(share * total)
-        for total in totals
-    )
-
-
-def _are_rates(c: Certificate) -> bool:
-    """Whether there are rates of error where there is a learning curve, of so many rows; of entities, any means."""
-    first = c.first_rows
-    assert first is not None
-    rates = [rate for rate in (first.late, first.early) if rate is not None]
-    if len(rates) != (2 if first.found == "learning curve" else 0):
-        return False
-    n = max(first.looked_at, 1)
-    return bool(c.groups) or all(abs(rate * n - round(rate * n)) <= 1e-9 * n for rate in rates)
+    if c.split == "none":
+        return [(0, total)]
+    if c.split not in ("single", "cross"):
+        folds, rest = len(c.parts), total - (n_first(total) if is_folded(c, parameters) else 0)
+        sizes = [rest // folds + (number < rest % folds) for number in range(folds)]
+        return [(total - size, size) for size in sizes]
+    if parameters and c.division == "shuffled":
+        share = parameters["train_share"]
+        if share == "auto":
+            chosen = c.first_rows if c.split == "single" and looks_first(parameters) else None
+            share = chosen.share if chosen else 0.5
+        if not isinstance(share, float) or not 0.0 < share < 1.0:
+            return []
+        first = round(share * total)
+    pair = [(first, total - first), (total - first, first)]
+    return pair[: len(c.parts)] if 0 < first < total else []
 
 
 # --- Row numbers.

@@ -9,21 +9,9 @@ from certivote.certificate import Certificate, PartRecord
 from certivote.verify._balls import BITS
 from certivote.verify._check import Check
 from certivote.verify._drift import check_drift
-from certivote.verify._families import FAMILIES
 from certivote.verify._fixed import is_fixed_bound
-from certivote.verify._methods import FIXED, GIVEN, RANDOM, method_of
-from certivote.verify._rows import is_folded, looks_first, n_first
-
-_COUNTED = 20_000_000
-"""Rows among which duplicates are counted, at most."""
-
-
-def n_parts(split: str) -> int | None:
-    """Parts that a split has; None if there is no such split."""
-    if split in ("none", "single", "cross"):
-        return 2 if split == "cross" else 1
-    is_number = split.isascii() and split.isdecimal() and not split.startswith("0")
-    return int(split) if is_number and len(split) < 8 and int(split) >= 2 else None
+from certivote.verify._methods import FIXED, GIVEN, method_of
+from certivote.verify._rows import divided, n_parts
 
 
 def check_sizes(c: Certificate, parameters: dict[str, Any] | None) -> Iterator[Check]:
@@ -69,39 +57,7 @@ def _parts_of_entities(c: Certificate, n_rows: int, parameters: dict[str, Any] |
     return right and sum(part.n for part in c.parts) == n_rows and divided(c, total, parameters, found[0][0]) == found
 
 
-def divided(c: Certificate, total: int, parameters: dict[str, Any] | None, first: int) -> list[tuple[int, int]]:
-    """Rows, or entities, that train and that certify each part, as the split divides them; empty if it cannot.
-
-    ``first`` is how many are said to train the first part, which is taken over where something else decided it.
-    """
-    if c.split == "none":
-        return [(0, total)]
-    if c.split not in ("single", "cross"):
-        folds, rest = len(c.parts), total - (n_first(total) if is_folded(c, parameters) else 0)
-        sizes = [rest // folds + (number < rest % folds) for number in range(folds)]
-        return [(total - size, size) for size in sizes]
-    share, drawn = parameters["train_share"] if parameters else None, c.division != "shuffled"
-    if parameters and not drawn and not (c.split == "single" and c.first_rows and looks_first(parameters)):
-        share = 0.5 if share == "auto" else share
-        if not isinstance(share, float) or not 0.0 < share < 1.0:
-            return []
-        first = round(share * total)
-    pair = [(first, total - first), (total - first, first)]
-    return pair[: len(c.parts)] if 0 < first < total else []
-
-
-def _duplicates(part: PartRecord, where: str) -> Check:
-    """Duplicates are no more than rows, and counted unless these are very many."""
-    own, training = part.duplicates, part.duplicates_of_training_rows
-    if own is None or training is None:
-        right = own is training and part.n + part.training_rows > _COUNTED
-        return Check(f"{where}duplicates", right, f"not counted among {part.n + part.training_rows:,} rows")
-    right = own < max(part.n, 1) and training <= part.n and (part.training_rows > 0 or training == 0)
-    return Check(f"{where}duplicates", right, f"{own:,} of {part.n:,}, and {training:,} of training rows")
-
-
 def _part(c: Certificate, part: PartRecord, where: str) -> Iterator[Check]:
-    yield _duplicates(part, where)
     losses = part.holdout_losses
     shared = c.delta / len(c.parts)
     level = shared / (len(c.candidates) + 1 if c.candidates else 1)
@@ -109,27 +65,12 @@ def _part(c: Certificate, part: PartRecord, where: str) -> Iterator[Check]:
     fixed = method_of(c).predictor in (FIXED, GIVEN)
     right = right and (not fixed or (part.holdout_errors, losses) == (part.errors, part.losses))
     yield Check(f"{where}prior vote", right, f"{part.holdout_errors:,} errors, at most {part.holdout_bound!r}")
-    if method_of(c).predictor == RANDOM:
-        yield _simulated(c, part, where)
     delta = shared if part.training_rows and not c.is_given else shared / len(c.classes)
     errors, losses = part.majority_errors, part.majority_losses
     right = part.majority_class in c.classes
     right = right and is_fixed_bound(errors, part.n, losses, part.entities, delta, part.majority_bound, c.bets)
     yield Check(f"{where}majority", right, f"{part.majority_errors:,} errors, at most {part.majority_bound!r}")
     yield from check_drift(c, part, where)
-
-
-def _simulated(c: Certificate, part: PartRecord, where: str) -> Check:
-    """The votes that were drawn to bound the error of the random vote: so many for every row, of all classes alike."""
-    family, rounds = FAMILIES[part.family], 0
-    if not family.has_closed_form(c.loss, len(c.classes)):
-        rounds = -(-family.simulated_votes(part.n_voters) // part.n)
-    # What is drawn for the rows of an entity counts once for the entity.
-    right = part.risk_draws == rounds * part.size
-    if part is c.deployed_part:
-        right = right and all(entry.risk_draws == rounds * entry.size for entry in c.by_class)
-    what = "entity" if part.entities else "row"
-    return Check(f"{where}simulation", right, f"{part.risk_draws:,} votes drawn, {rounds:,} for each {what}")
 
 
 def _classes(c: Certificate) -> Iterator[Check]:
@@ -148,12 +89,3 @@ def _classes(c: Certificate) -> Iterator[Check]:
     trained = 0 if c.is_given else part.training_rows
     right = min(rest) >= 0 and sum(rest) == trained
     yield Check("class counts of the parts", right, f"{sum(rest):,} are left for {trained:,} training rows")
-    parts = [(part, own, rest)]
-    if c.split == "cross":
-        parts.append((c.parts[1 - c.deployed], rest, own))
-    for each, certify, train in parts:
-        choose = train if sum(train) else certify
-        label = c.classes[choose.index(max(choose))]
-        errors = sum(certify) - certify[c.classes.index(label)]
-        right = (each.majority_class, each.majority_errors) == (label, errors)
-        yield Check("majority class", right, f"{label}, and {errors:,} certification rows of other classes")

@@ -168,13 +168,14 @@ def _of_the_parts(c: Certificate, seen: Seen) -> Iterator[_Row]:
     yield _Row("votes of all voters", shown, why, _each(own, "holdout_errors", "votes_digest"))
     if simulated:
         why = "a new simulation shows it only up to chance; fitting again repeats the one that was made"
-        yield _Row("simulated risks", Level.REFIT, why, (*_each(every, "risks"), *_stated("risks")))
+        yield _Row("simulated risks", Level.REFIT, why, (*_each(every, *_SIMULATED), *_stated(*_SIMULATED)))
     yield _Row("rows", Level.DATA, "digests say nothing without the data", _each(every, *_DIGESTS))
     why = "their voters are not in the model: only fitting again shows what they vote, and so the average"
     fields = _each(others, "errors", "risks", "votes_digest", "holdout_errors")
     yield _Row("parts that are not deployed", Level.REFIT, why, (*fields, "average_bound") if others else ())
 
 
+_SIMULATED = ("risks", "risk_draws")
 _DIGESTS = ("certification_digest", "training_digest")
 
 
@@ -201,7 +202,7 @@ def _of_the_units(c: Certificate, seen: Seen) -> Iterator[_Row]:
 
 def _of_the_promises(c: Certificate, seen: Seen) -> Iterator[_Row]:
     """What promises were counted on, and what was fixed for them by rows that are not counted."""
-    guided, aside, chosen, bets = [], [], [], []
+    guided, needed, aside, chosen, bets = [], [], [], [], []
     for number, promise in enumerate(c.promises):
         place = f"promises[{number}]"
         if promise.guide_rows:
@@ -210,8 +211,7 @@ def _of_the_promises(c: Certificate, seen: Seen) -> Iterator[_Row]:
             aside += [f"{place}.set_aside", f"{place}.guide_rows"]
         if promise.name in ("sensitivity", "sets"):
             chosen += [f"{place}.statements[].threshold", f"{place}.thresholds"]
-            if c.groups and promise.fixed:
-                guided.append(f"{place}.fixed")  # how many entities would be needed takes long to compute again
+            needed.append(f"{place}.fixed")
         if promise.name == "costs" and not c.groups:
             bets.append(f"{place}.statements[].losses")
     why = "the certification rows have chosen them, by a rule; with the data, it is applied again"
@@ -224,6 +224,8 @@ def _of_the_promises(c: Certificate, seen: Seen) -> Iterator[_Row]:
         why = "that they were fixed by training rows alone, only fitting again shows"
     shown = Level.NEVER if c.is_given else Level.REFIT
     yield _Row("thresholds, groups and forms fixed beforehand", shown, why, tuple(guided))
+    why = "how many rows a target would need is an estimate, on which no bound rests"
+    yield _Row("rows that would be needed", shown, why, tuple(needed))
 
 
 def _of_the_seed(c: Certificate, seen: Seen) -> Iterator[_Row]:
@@ -262,9 +264,8 @@ def _of_given_models(c: Certificate, seen: Seen) -> Iterator[_Row]:
     if method_of(c).predictor == DRAWN:
         why = "that the seed gives this draw, and it was not picked, certifying the same models again shows"
         yield _Row("the draw", Level.NEVER, why, (*_each(own, "alpha", "log_weights", "draw"), "provenance.entropy"))
-    if not c.groups:
-        why = "they come from looking at the rows; certifying the same models again shows them"
-        yield _Row("remarks", Level.NEVER, why, ("findings",))
+    why = "they come from looking at the rows; certifying the same models again shows them"
+    yield _Row("remarks", Level.NEVER, why, ("findings",))
     names = ("candidates[].name", "provenance.parameters")
     why = "they are whatever somebody called them; a dictionary of models or answers shows them"
     yield _Row("names of the models", Level.MODEL if seen.called else Level.NEVER, why, names)

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from certivote.certificate import Certificate
 from certivote.verify._check import Check, trusted
-from certivote.verify._rows import check_division, is_train_share, random_numbers
+from certivote.verify._rows import check_division, divided, random_numbers
 from certivote.verify._simulation import Array, Labels
-from certivote.verify._sizes import divided
 
 # --- Rows of entities.
 
@@ -199,7 +198,6 @@ class Units:
             yield check_division(c, certified, random_numbers(c, "split").permutation(total))
         right = [own for _, own in found] == [part.entities for part in c.parts]
         right = right and divided(c, total, parameters, found[0][0]) == found
-        right = right and (c.first_rows is None or is_train_share(c, total))
         shown = ", ".join(f"{train:,} + {certify:,}" for train, certify in found)
         yield Check("entities of the parts", right, f"{shown} of {total:,}, split {c.split}")
 

@@ -3,7 +3,6 @@
 import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -11,8 +10,8 @@ from typing import Any
 import numpy as np
 from flint import arb
 
-from certivote.certificate import Certificate, Fixed, PromiseRecord, Statement
-from certivote.verify._account import SLACK, as_part
+from certivote.certificate import Certificate, PromiseRecord, Statement
+from certivote.verify._account import SLACK
 from certivote.verify._methods import DRAWN, method_of
 from certivote.verify._promises._rule import (
     Agreement,
@@ -27,7 +26,6 @@ from certivote.verify._promises._rule import (
     threshold_of,
 )
 from certivote.verify._simulation import Array
-from certivote.verify._theorems import bound_holds, learned
 
 _WRONG, _SILENT = "error when answered", "unanswered"
 _NEEDED = "rows needed"
@@ -143,10 +141,6 @@ _BETWEEN, _BELOW = 0.499999, 1e-9
 _SECOND = (("0", "1"), ("False", "True"), ("-1", "1"), ("0.0", "1.0"), ("-1.0", "1.0"))
 """Classes of which the second is what is looked for."""
 _MISSED, _ALARM, _LEFT_OUT = "missed", "false alarm when flagged", "left out"
-_MOST_NEEDED = 1 << 20
-"""It is not told where half of this does not do."""
-_MOST_BETS = 10_000
-"""Entities up to which it is computed again."""
 _CLOSE = 1e-12
 """How far masses may be off."""
 _SINGLE = 2.0**-23
@@ -176,30 +170,6 @@ def _step(step: int) -> float:
     return (max(step - 1 / 3, 0.0) / _STEPS) ** 2
 
 
-def _is_needed(c: Certificate, entry: Statement, least: float, fixed: tuple[Fixed, ...]) -> bool:
-    """Whether the number of cases that would be needed is told where the target is not met, unless it is too large."""
-    if _meets(entry, least):
-        return not fixed
-
-    def enough(cases: int, most: arb) -> bool:
-        zeros = (0.0,) * cases if c.groups else ()
-        none = replace(entry, n=cases, entities=len(zeros), errors=0, losses=zeros, risks=(0.0,))
-        part = as_part(c.deployed_part, none)
-        return cases > 0 and bound_holds(c, part, learned(c, part), most)
-
-    above, below = (arb(_allowed(least)) * (1 + sign * SLACK) for sign in (1, -1))
-    if not fixed:
-        return not enough(_MOST_BETS if c.groups else _MOST_NEEDED // 2, below)
-    if len(fixed) > 1 or (fixed[0].what, fixed[0].words, len(fixed[0].numbers)) != (_NEEDED, (), 1):
-        return False
-    needed = fixed[0].numbers[0]
-    if not 1.0 <= needed <= _MOST_NEEDED or not needed.is_integer():
-        return False
-    if c.groups and needed > _MOST_BETS:
-        return True
-    return enough(int(needed), above) and not enough(int(needed) - 1, below)
-
-
 class Sensitivity(Rule):
     """Cases are flagged where the mass of the class is at least the threshold."""
 
@@ -216,16 +186,16 @@ class Sensitivity(Rule):
     def is_fixed(self, c: Certificate, promise: PromiseRecord, asked: dict[str, Any]) -> str:
         if len(c.classes) != 2:
             return f"{len(c.classes)} classes, where there must be two"
-        found = [(fixed.what, fixed.numbers) for fixed in promise.fixed[:1]]
-        if found != [("label", ())] or len(promise.fixed[0].words) != 1:
+        label = promise.fixed[0] if promise.fixed else None
+        if label is None or (label.what, label.numbers, len(label.words)) != ("label", (), 1):
             return "something other than the class that is looked for"
-        if not promise.statements or not _is_needed(c, promise.statements[0], asked["at_least"], promise.fixed[1:]):
-            return "another number of rows than would be needed"
-        label, wanted = promise.fixed[0].words[0], asked["label"]
+        if [fixed.what for fixed in promise.fixed[1:]] not in ([], [_NEEDED]):
+            return "more than the class that is looked for, and the rows that would be needed"
+        name, wanted = label.words[0], asked["label"]
         if wanted is None and c.classes not in _SECOND:
             return "nothing says which class is looked for"
-        if label != (c.classes[1] if wanted is None else wanted) or label not in c.classes:
-            return f"{label:.80} is not the class that is looked for"
+        if name != (c.classes[1] if wanted is None else wanted) or name not in c.classes:
+            return f"{name:.80} is not the class that is looked for"
         return ""
 
     def statements(self, c: Certificate, promise: PromiseRecord, asked: dict[str, Any]) -> list[Expected]:
@@ -307,9 +277,7 @@ class PredictionSets(Rule):
             raise ValueError("by_class is neither true nor false")
 
     def is_fixed(self, c: Certificate, promise: PromiseRecord, asked: dict[str, Any]) -> str:
-        lacking = [entry for entry in promise.statements if not _meets(entry, asked["coverage"])]
-        right = _is_needed(c, lacking[0], asked["coverage"], promise.fixed) if lacking else not promise.fixed
-        return "" if right else "another number of rows than would be needed"
+        return "" if [fixed.what for fixed in promise.fixed] in ([], [_NEEDED]) else "something is fixed beforehand"
 
     def statements(self, c: Certificate, promise: PromiseRecord, asked: dict[str, Any]) -> list[Expected]:
         labels = c.classes if asked["by_class"] else ("",)
