@@ -7,7 +7,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from scipy import sparse
 
 from certivote.certificate import Certificate, as_rows, part_digest, row_keys, used_rows
@@ -148,6 +147,8 @@ def _column(given: Any, n_rows: int | None, what: str) -> list[Any]:
 def rows_among(X: Any, training: Any) -> int:
     """How many rows of ``X`` are training rows too, by their values: columns by name, numbers whatever their type.
 
+    Numbers of single precision on either side are compared so: that they were rounded cannot be undone.
+
     Raises
     ------
     ValueError
@@ -157,47 +158,26 @@ def rows_among(X: Any, training: Any) -> int:
         absent = [str(name) for name in X.columns if name not in training.columns]
         if absent:
             raise ValueError(f"they have no column {', '.join(absent):.200}")
-        tables = _frames(X, training[list(X.columns)])
+        places = range(X.shape[1])
+        tables = [table.set_axis(places, axis=1) for table in (X, training[list(X.columns)])]
+        single = [place for place in places if any(table[place].dtype == np.float32 for table in tables)]
+        tables = [table.astype(dict.fromkeys(single, np.float32)) for table in tables]
     else:
-        tables = _arrays(X, training)
-    certify, trained = (row_keys(table) for table in tables)
+        if np.shape(X)[1:] != np.shape(training)[1:]:
+            raise ValueError(f"they have the shape {np.shape(training)}, and the rows {np.shape(X)}")
+        types = [list(table.dtypes) if hasattr(table, "columns") else [table.dtype] for table in (X, training)]
+        kinds = [*types[0], *types[1]]
+        both = sparse.issparse(X) and sparse.issparse(training)
+        tables = [table if both else _dense(table) for table in (X, training)]
+        if np.float32 in kinds and all(kind.kind in "biuf" for kind in kinds):
+            tables = [table.astype(np.float32) for table in tables]
+    certify, trained = map(row_keys, tables)
     known = set(trained)
     return sum(key in known for key in certify)
 
 
-def _frames(X: Any, training: Any) -> tuple[Any, Any]:
-    """Two frames of the same columns, each of which has numbers of one type in both."""
-    columns: tuple[dict[int, Any], dict[int, Any]] = ({}, {})
-    for place in range(X.shape[1]):
-        pair = (X.iloc[:, place], training.iloc[:, place])
-        single = any(column.dtype == np.float32 for column in pair)
-        for found, column in zip(columns, pair, strict=True):
-            is_number = pd.api.types.is_numeric_dtype(column.dtype)
-            found[place] = (_numbers(column, single) if is_number else column).reset_index(drop=True)
-    return pd.DataFrame(columns[0]), pd.DataFrame(columns[1])
-
-
-def _arrays(X: Any, training: Any) -> tuple[Any, Any]:
-    """Two arrays, or an array and a frame, as arrays; sparse ones stay so if both are."""
-    if np.shape(X)[1:] != np.shape(training)[1:]:
-        raise ValueError(f"they have the shape {np.shape(training)}, and the rows {np.shape(X)}")
-    if sparse.issparse(X) != sparse.issparse(training):
-        X, training = (table.toarray() if sparse.issparse(table) else table for table in (X, training))
-    single = any(kind == np.float32 for table in (X, training) for kind in _types(table))
-    found = []
-    for table in (X, training):
-        values = table if sparse.issparse(table) else np.asarray(table)
-        found.append(_numbers(values, single) if all(map(pd.api.types.is_numeric_dtype, _types(table))) else values)
-    return found[0], found[1]
-
-
-def _types(table: Any) -> list[Any]:
-    return list(table.dtypes) if hasattr(table, "columns") else [table.dtype]
-
-
-def _numbers(values: Any, single: bool) -> Any:
-    """In double precision; rounded to single precision if some of them were, since that cannot be undone."""
-    return (values.astype(np.float32) if single else values).astype(np.float64)
+def _dense(table: Any) -> Any:
+    return table.toarray() if sparse.issparse(table) else np.asarray(table)
 
 
 # --- The audit.
@@ -214,15 +194,6 @@ class _Votes:
         """Weight behind each class at each row."""
         behind = [(self._codes == code) @ weights for code in range(self._n_classes)]
         return np.stack(behind, axis=1)
-
-    def row_masses(self, weights: Array) -> Array:
-        """The same where each row has weights of its own."""
-        behind = [((self._codes == code) * weights).sum(axis=1) for code in range(self._n_classes)]
-        return np.stack(behind, axis=1)
-
-    def take(self, rows: Labels) -> "_Votes":
-        """The votes on some of the rows."""
-        return _Votes(self._codes[rows], self._n_classes)
 
     def digest(self) -> str:
         """What tells these votes from others: shape, number of classes, and the codes.

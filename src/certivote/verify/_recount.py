@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,7 +61,7 @@ def short(codes: Labels, n_classes: int) -> Labels:
     return codes.astype(np.min_scalar_type(-n_classes))
 
 
-def tally(c: Certificate, votes: AuditedVotes, weights: Array, labels: Labels) -> Tally:
+def tally(c: Certificate, votes: Any, weights: Array, labels: Labels) -> Tally:
     """What these votes say with these weights; of a random vote, the parameters that its weights are drawn from."""
     family = FAMILIES[c.deployed_part.family]
     if method_of(c).predictor == RANDOM and not family.has_closed_form(c.loss, len(c.classes)):
