@@ -7,6 +7,7 @@ import json
 
 import numpy as np
 import pytest
+from altering import altered
 
 pytest.importorskip("flint", reason="proofs need python-flint: install certivote[verify]")
 
@@ -101,7 +102,7 @@ def test_folds_that_nothing_speaks_for_are_caught(folded, curved):
 def with_share(curved, share):
     """The certificate as if the first rows had chosen this share, with as many rows in each part."""
     train = round(share * 220)
-    moved = dataclasses.replace(curved.certificate_.deployed_part, training_rows=train, n=max(220 - train, 1))
+    moved = altered(curved.certificate_.deployed_part, training_rows=train, n=max(220 - train, 1))
     return looked(dataclasses.replace(curved.certificate_, parts=(moved,)), share=share)
 
 

@@ -7,7 +7,7 @@ changed by more than a few multiples of 2**-52.
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -26,8 +26,7 @@ from certivote.verify._balls import (
     gaussian_log_ratio,
     gaussian_renyi,
 )
-from certivote.verify._check import Check
-from certivote.verify._methods import DRAWN, FIXED, GIVEN, MEAN, method_of
+from certivote.verify._methods import DRAWN, method_of
 from certivote.verify._simulation import (
     Array,
     Simulation,
@@ -255,19 +254,3 @@ def is_certified_vote(c: Certificate, part: PartRecord, weights: Array) -> bool:
     with ctx.workprec(BITS):
         logs = family.log_weights([arb(number) for number in part.log_weights])
         return could_be_weights(weights, logs, family.rounds_draw)
-
-
-def check_recorded_weights(c: Certificate) -> Iterator[Check]:
-    """Whether weights that are recorded as such can be deployed, and the fixed vote has the prior's."""
-    method = method_of(c)
-    if method.predictor not in (MEAN, FIXED, GIVEN):
-        return
-    for number, part in enumerate(c.parts):
-        where = f"part {number + 1}, weights" if len(c.parts) > 1 else "recorded weights"
-        weights = np.array(part.alpha)
-        if method.predictor == MEAN:
-            yield Check(where, are_fixed_point(weights), "multiples of 2**-52 with sum 1")
-            continue
-        with ctx.workprec(BITS):
-            same = could_be_weights(weights, [arb(number).log() for number in part.beta], rounded=True)
-        yield Check(where, same, f"those of the prior, {'as' if same else 'OTHER than'} the fixed vote has them")

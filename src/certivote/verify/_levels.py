@@ -5,19 +5,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from certivote.certificate import Certificate
-from certivote.verify._candidates import check_candidates
 from certivote.verify._check import Check, trusted
 from certivote.verify._data import against_data, against_model
-from certivote.verify._families import check_recorded_weights
 from certivote.verify._given import against_answers, check_names, listed
 from certivote.verify._methods import METHODS
 from certivote.verify._origin import check_earlier, check_origin, check_randomness, check_source
-from certivote.verify._payments import check_payments
-from certivote.verify._recompute import verify_record
+from certivote.verify._record import check_candidates, check_facts, verify_record
 from certivote.verify._refit import against_refit
 from certivote.verify._rows import check_first_rows
 from certivote.verify._settings import check_settings, read_parameters
-from certivote.verify._sizes import check_sizes
 from certivote.verify._trust import Level, Seen, on_trust
 from certivote.verify._units import Units, read_units
 
@@ -141,10 +137,8 @@ def audit(c: Certificate, given: Evidence) -> Iterator[Check]:
         return
     parameters = read_parameters(c)
     yield from check_randomness(c, parameters)
-    yield from check_payments(c)
-    yield from check_recorded_weights(c)
     yield from check_settings(c)
-    yield from check_sizes(c, parameters)
+    yield from check_facts(c, parameters)
     yield from check_candidates(c, parameters)
     yield check_first_rows(c, parameters)
     yield from check_source(c, given.source_digest)

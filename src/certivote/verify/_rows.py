@@ -184,7 +184,7 @@ def _check_rule(c: Certificate, parameters: dict[str, Any] | None, model: Any) -
         return
     if n_rows > _MOST_DRAWN:
         why = f"so many rows are not drawn: with the data, their digests show which they are; {recorded}"
-        yield trusted("size", why, f"parts[{c.deployed}].n", f"parts[{c.deployed}].training_rows")
+        yield trusted("size", why, f"parts[{c.deployed}].statement.n", f"parts[{c.deployed}].training_rows")
         return
     found = sum(int(np.count_nonzero(drawn)) for drawn in _drawn(c, share, n_rows))
     told = f"{n_rows - found:,} certification and {found:,} training rows by the rule"

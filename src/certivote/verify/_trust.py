@@ -4,6 +4,7 @@ Each row names fields, and the level from which on they are recomputed or compar
 :func:`~certivote.verify.verify`: the record alone, with the model, with the data, with a new fit.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
@@ -63,6 +64,10 @@ class Seen:
     earlier: bool = False
 
 
+_COUNTED = ("n", "entities", "errors", "losses", "means", "risk_draws")
+"""What the statement of a part holds."""
+
+
 @dataclass(frozen=True)
 class _Row:
     """What is taken on trust until a level shows it, and the fields that it is about.
@@ -84,6 +89,7 @@ class _Row:
         for field in self.fields.split():
             owner, _, name = field.partition(".")
             if owner in numbers:
+                name = f"statement.{name}" if name in _COUNTED else name
                 found += [f"parts[{number}].{name}" for number in numbers[owner]]
             else:
                 found.append(f"promises[].statements[].{name}" if owner == "said" else field)
@@ -113,7 +119,7 @@ def on_trust(c: Certificate, parameters: dict[str, Any] | None, seen: Seen) -> I
             lines[row.what, row.why] = (*lines.get((row.what, row.why), ()), *row.names(c))
     for (what, why), fields in lines.items():
         if fields:
-            names = dict.fromkeys(field.split(".")[-1] for field in fields)
+            names = dict.fromkeys(re.sub(r".*\]\.(statement\.)?|provenance\.", "", field) for field in fields)
             yield trusted(what, f"{why} ({', '.join(names)})", *fields)
     yield trusted("how it came about", _how_it_came_about(c))
 
@@ -162,11 +168,11 @@ def _of_the_units(c: Certificate, seen: Seen) -> Iterator[_Row]:
             "which rows belong together, and so what each entity got wrong and in which order (another order of the "
             "same losses gives another bound), is known with the data and groups="
         )
-        fields = "all.entities all.majority_losses own.losses own.holdout_losses"
-        said = " said.entities said.losses candidates[].losses"
+        fields = "all.entities all.majority.losses own.losses own.holdout.losses"
+        said = " said.entities said.losses candidates[].statement.losses"
         yield _Row("entities", _with_units(c, seen), why, fields + said)
         why = "their voters are not in the model: only fitting again shows what they get wrong"
-        fields = "others.losses others.holdout_losses"
+        fields = "others.losses others.holdout.losses"
         yield _Row("entities, parts that are not deployed", Level.REFIT, why, fields)
         yield _Row("name of the groups", named, "a column with its name shows it", "groups")
     if c.order:
@@ -230,23 +236,23 @@ def _of_the_parts(c: Certificate, seen: Seen) -> Iterator[_Row]:
     simulated = random and not FAMILIES[c.parts[0].family].has_closed_form(c.loss, len(c.classes))
     why = "only the data show what is counted in them"
     fields = "all.n all.training_rows all.duplicates all.duplicates_of_training_rows"
-    fields += " all.majority_class all.majority_errors said.n classes"
+    fields += " all.majority.label all.majority.errors said.n classes"
     yield _Row("counts of rows", Level.DATA, why, fields)
     yield _Row("counts of errors", Level.DATA, why, "own.errors said.errors loss")
     if simulated:
         why = "a new simulation shows it only up to chance; fitting again repeats the one that was made"
-        fields = "all.risks all.risk_draws said.risks said.risk_draws"
+        fields = "all.means all.risk_draws said.means said.risk_draws"
         yield _Row("simulated risks", Level.REFIT, why, fields)
     else:
-        yield _Row("statistics", _with_units(c, seen), why, "own.risks said.risks")
+        yield _Row("statistics", _with_units(c, seen), why, "own.means said.means")
     shown = Level.DATA if seen.all_voters else Level.REFIT
     why = "it takes the data, and voters of weight zero that a slim model has not"
-    yield _Row("votes of all voters", shown, why, "own.holdout_errors own.votes_digest")
+    yield _Row("votes of all voters", shown, why, "own.holdout.errors own.votes_digest")
     fields = "all.certification_digest all.training_digest"
     yield _Row("rows", Level.DATA, "digests say nothing without the data", fields)
     if len(c.parts) > 1:
         why = "their voters are not in the model: only fitting again shows what they vote, and so the average"
-        fields = "others.errors others.risks others.votes_digest others.holdout_errors average_bound"
+        fields = "others.errors others.means others.votes_digest others.holdout.errors average_bound"
         yield _Row("parts that are not deployed", Level.REFIT, why, fields)
 
 
@@ -258,10 +264,10 @@ def _with_units(c: Certificate, seen: Seen) -> Level:
 def _of_given_models(c: Certificate, seen: Seen) -> Iterator[_Row]:
     """What is known of models that somebody else has trained: their answers, and maybe the rows."""
     why = "only their answers show what is counted of them"
-    fields = "own.n own.errors own.holdout_errors own.majority_class own.majority_errors own.votes_digest said.n"
-    fields += " said.errors classes candidates[].errors provenance.n_rows provenance.class_counts"
+    fields = "own.n own.errors own.holdout.errors own.majority.label own.majority.errors own.votes_digest said.n"
+    fields += " said.errors classes candidates[].statement.errors provenance.n_rows provenance.class_counts"
     yield _Row("counts", Level.DATA, why, fields)
-    yield _Row("statistics", _with_units(c, seen), why, "own.risks said.risks")
+    yield _Row("statistics", _with_units(c, seen), why, "own.means said.means")
     fields = "own.certification_digest own.duplicates provenance.columns provenance.n_columns subject"
     why = "the rows themselves show it, and answers do not"
     yield _Row("rows", Level.DATA if seen.rows else Level.NEVER, why, fields)

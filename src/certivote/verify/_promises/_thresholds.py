@@ -10,21 +10,19 @@ from typing import Any
 import numpy as np
 from flint import arb
 
-from certivote.certificate import Certificate, PromiseRecord, Statement
-from certivote.verify._account import SLACK
+from certivote.certificate import Certificate, Statement
 from certivote.verify._methods import DRAWN, method_of
 from certivote.verify._promises._rule import (
     Agreement,
     Counted,
     Expected,
+    Promised,
     PromiseRows,
     Rule,
-    class_rows,
-    counted_rows,
     number,
-    plurality_errors,
     threshold_of,
 )
+from certivote.verify._proof import SLACK
 from certivote.verify._simulation import Array
 
 _WRONG, _SILENT = "error when answered", "unanswered"
@@ -52,80 +50,76 @@ class Abstention(Rule):
         elif type(curve) is not int or curve < 1:
             raise ValueError("curve is no number of thresholds")
 
-    def is_guided(self, c: Certificate, promise: PromiseRecord, asked: dict[str, Any]) -> bool | None:
+    def is_guided(self, p: Promised) -> bool | None:
         return True
 
-    def is_fixed(self, c: Certificate, promise: PromiseRecord, asked: dict[str, Any]) -> str:
-        named = [fixed.what for fixed in promise.fixed]
-        if named != (["thresholds"] if asked["curve"] else ["thresholds", _NEEDED]):
+    def is_fixed(self, p: Promised) -> str:
+        named = [fixed.what for fixed in p.fixed]
+        if named != (["thresholds"] if p.asked["curve"] else ["thresholds", _NEEDED]):
             return f"{', '.join(named)[:200] or 'nothing'}, where thresholds are to be fixed"
-        if any(fixed.words for fixed in promise.fixed) or any(len(fixed.numbers) > 1 for fixed in promise.fixed[1:]):
+        if any(fixed.words for fixed in p.fixed) or any(len(fixed.numbers) > 1 for fixed in p.fixed[1:]):
             return "words, or more numbers than there can be"
-        if any(needed < 1.0 or not needed.is_integer() for fixed in promise.fixed[1:] for needed in fixed.numbers):
+        if any(needed < 1.0 or not needed.is_integer() for fixed in p.fixed[1:] for needed in fixed.numbers):
             return "rows needed that are no number of rows"
-        sequence = promise.fixed[0].numbers
+        sequence = p.fixed[0].numbers
         if not sequence or not all(one > other for one, other in pairwise(sequence)):
             return "thresholds that do not descend"
         if sequence[-1] not in (0.0, -sys.float_info.max):
             return "a last threshold that does not answer everything"
-        if asked["curve"] and len(sequence) > asked["curve"]:
-            return f"{len(sequence)} thresholds for a curve of {asked['curve']}"
+        if p.asked["curve"] and len(sequence) > p.asked["curve"]:
+            return f"{len(sequence)} thresholds for a curve of {p.asked['curve']}"
         return ""
 
-    def statements(self, c: Certificate, promise: PromiseRecord, asked: dict[str, Any]) -> list[Expected]:
-        sequence = promise.fixed[0].numbers
-        if asked["curve"]:
+    def statements(self, p: Promised) -> list[Expected]:
+        sequence = p.fixed[0].numbers
+        if p.asked["curve"]:
             of = Fraction(2 * len(sequence))
             return [Expected(kind, "", threshold, of) for threshold in sequence for kind in (_WRONG, _SILENT)]
-        tests = [Expected(_WRONG, "", threshold, _REST) for threshold in sequence[: _tested(promise, asked)]]
-        chosen = self.decides(c, promise, asked)[0]
+        tests = [Expected(_WRONG, "", threshold, _REST) for threshold in sequence[: _tested(p)]]
+        chosen = self.decides(p)[0]
         if chosen is not None:
             tests.append(Expected(_SILENT, "", sequence[chosen], _FIFTIETH * len(sequence)))
         return tests
 
-    def decides(
-        self, c: Certificate, promise: PromiseRecord, asked: dict[str, Any]
-    ) -> tuple[int | None, tuple[float, ...], float | None]:
-        if asked["curve"]:
+    def decides(self, p: Promised) -> tuple[int | None, tuple[float, ...], float | None]:
+        if p.asked["curve"]:
             return None, (), None
-        last = _tested(promise, asked) - 1
-        if last < len(promise.statements) and promise.statements[last].bound > asked["max_error"]:
+        last = _tested(p) - 1
+        if last < len(p.statements) and p.statements[last].bound > p.asked["max_error"]:
             last -= 1
-        return (last, (promise.fixed[0].numbers[last],), asked["max_error"]) if last >= 0 else (None, (), None)
+        return (last, (p.fixed[0].numbers[last],), p.asked["max_error"]) if last >= 0 else (None, (), None)
 
-    def agreements(self, c: Certificate, promise: PromiseRecord, asked: dict[str, Any]) -> Iterator[Agreement]:
-        n, (_, most) = counted_rows(c, promise), plurality_errors(c, promise)
-        tests = [entry for entry in promise.statements if entry.kind == _WRONG]
+    def agreements(self, p: Promised) -> Iterator[Agreement]:
+        n, (_, most) = p.n_counted, p.wrong_answers
+        tests = [entry for entry in p.statements if entry.kind == _WRONG]
         right = all(map(_is_within, tests, tests[1:]))
         right = right and all(entry.n <= n and (entry.errors or 0) <= most for entry in tests)
-        right = right and all(entry.n == n for entry in tests if entry.threshold == promise.fixed[0].numbers[-1])
+        right = right and all(entry.n == n for entry in tests if entry.threshold == p.fixed[0].numbers[-1])
         yield "rows", right, f"the lower the threshold the more are answered, of {n:,} up to {tests[-1].n:,}"
         answered = {entry.threshold: entry.n for entry in tests}
-        silent = [entry for entry in promise.statements if entry.kind == _SILENT]
+        silent = [entry for entry in p.statements if entry.kind == _SILENT]
         right = all(entry.n == n and entry.errors == n - answered[entry.threshold] for entry in silent)
         yield "coverage", right, "what is not answered are all the other rows"
-        if c.groups and not promise.set_aside:
-            entities = c.deployed_part.entities
+        if p.c.groups and not p.record.set_aside:
+            entities = p.part.entities
             right = all(entry.entities == entities for entry in silent)
             yield "entities", right, f"{entities:,} have rows that may be unanswered"
 
-    def count(
-        self, c: Certificate, promise: PromiseRecord, asked: dict[str, Any], rows: PromiseRows
-    ) -> Sequence[Counted]:
+    def count(self, p: Promised, rows: PromiseRows) -> Sequence[Counted]:
         assert rows.scores is not None
         return [
             Counted(rows.scores >= threshold_of(entry), rows.wrong)
             if entry.kind == _WRONG
             else Counted(rows.everything(), rows.scores < threshold_of(entry))
-            for entry in promise.statements
+            for entry in p.statements
         ]
 
 
-def _tested(promise: PromiseRecord, asked: dict[str, Any]) -> int:
+def _tested(p: Promised) -> int:
     """How many thresholds were to be tested: up to and including the first that fails."""
-    bounds = [entry.bound for entry in promise.statements[: len(promise.fixed[0].numbers)]]
-    failed = [place for place, bound in enumerate(bounds) if bound > asked["max_error"]]
-    return failed[0] + 1 if failed else len(promise.fixed[0].numbers)
+    bounds = [entry.bound for entry in p.statements[: len(p.fixed[0].numbers)]]
+    failed = [place for place, bound in enumerate(bounds) if bound > p.asked["max_error"]]
+    return failed[0] + 1 if failed else len(p.fixed[0].numbers)
 
 
 def _is_within(one: Statement, other: Statement) -> bool:
@@ -183,83 +177,83 @@ class Sensitivity(Rule):
         if asked["label"] is not None and not isinstance(asked["label"], str):
             raise ValueError("label is no class")
 
-    def is_fixed(self, c: Certificate, promise: PromiseRecord, asked: dict[str, Any]) -> str:
-        if len(c.classes) != 2:
-            return f"{len(c.classes)} classes, where there must be two"
-        label = promise.fixed[0] if promise.fixed else None
+    def is_fixed(self, p: Promised) -> str:
+        if len(p.c.classes) != 2:
+            return f"{len(p.c.classes)} classes, where there must be two"
+        label = p.fixed[0] if p.fixed else None
         if label is None or (label.what, label.numbers, len(label.words)) != ("label", (), 1):
             return "something other than the class that is looked for"
-        if [fixed.what for fixed in promise.fixed[1:]] not in ([], [_NEEDED]):
+        if [fixed.what for fixed in p.fixed[1:]] not in ([], [_NEEDED]):
             return "more than the class that is looked for, and the rows that would be needed"
-        name, wanted = label.words[0], asked["label"]
-        if wanted is None and c.classes not in _SECOND:
+        name, wanted = label.words[0], p.asked["label"]
+        if wanted is None and p.c.classes not in _SECOND:
             return "nothing says which class is looked for"
-        if name != (c.classes[1] if wanted is None else wanted) or name not in c.classes:
+        if name != (p.c.classes[1] if wanted is None else wanted) or name not in p.c.classes:
             return f"{name:.80} is not the class that is looked for"
         return ""
 
-    def statements(self, c: Certificate, promise: PromiseRecord, asked: dict[str, Any]) -> list[Expected]:
-        label, threshold = promise.fixed[0].words[0], 0.0
+    def statements(self, p: Promised) -> list[Expected]:
+        label, threshold = p.fixed[0].words[0], 0.0
         found = [Expected(_MISSED, label, threshold, Fraction(10, 9))]
-        if promise.statements and _meets(promise.statements[0], asked["at_least"]):
-            threshold = promise.statements[0].threshold or 0.0
-            of = Fraction(10 * self._thresholds(c, promise.statements[0], asked))
+        if p.statements and _meets(p.statements[0], p.asked["at_least"]):
+            threshold = p.statements[0].threshold or 0.0
+            of = Fraction(10 * self._thresholds(p, p.statements[0]))
             found = [Expected(_MISSED, label, threshold, Fraction(10, 9)), Expected(_ALARM, label, threshold, of)]
         return found
 
-    def _thresholds(self, c: Certificate, missed: Statement, asked: dict[str, Any]) -> int:
+    def _thresholds(self, p: Promised, missed: Statement) -> int:
         """How many thresholds it may have been, whatever the rows of the other class are.
 
         What a vote that was learned pays depends on all rows. But it is one of the smallest masses of the rows of the
         class, since of these no more may be missed than the target allows.
         """
-        if c.groups:
+        if p.c.groups:
             return _STEPS
-        return 1 + math.floor(_allowed(asked["at_least"]) * missed.n) if method_of(c).predictor == DRAWN else 1
+        return 1 + math.floor(_allowed(p.asked["at_least"]) * missed.n) if method_of(p.c).predictor == DRAWN else 1
 
-    def decides(
-        self, c: Certificate, promise: PromiseRecord, asked: dict[str, Any]
-    ) -> tuple[int | None, tuple[float, ...], float | None]:
-        if not promise.statements or not _meets(promise.statements[0], asked["at_least"]):
+    def decides(self, p: Promised) -> tuple[int | None, tuple[float, ...], float | None]:
+        if not p.statements or not _meets(p.statements[0], p.asked["at_least"]):
             return None, (0.0,), None
-        return 0, (promise.statements[0].threshold or 0.0,), asked["at_least"]
+        return 0, (p.statements[0].threshold or 0.0,), p.asked["at_least"]
 
-    def agreements(self, c: Certificate, promise: PromiseRecord, asked: dict[str, Any]) -> Iterator[Agreement]:
-        own, missed = class_rows(c), promise.statements[0]
+    def agreements(self, p: Promised) -> Iterator[Agreement]:
+        own, missed = p.class_rows, p.statements[0]
         others = sum(own.values()) - own.get(missed.label, 0)
-        right = missed.n == own.get(missed.label) and all(entry.n == others for entry in promise.statements[1:])
+        right = missed.n == own.get(missed.label) and all(entry.n == others for entry in p.statements[1:])
         yield "rows", right, f"{missed.n:,} of class {missed.label:.80}, {others:,} of the other"
-        right = _on_grid(c, missed.threshold) and (bool(missed.threshold) or not missed.errors)
-        right = right and (bool(c.groups) or (missed.errors or 0) <= _allowed(asked["at_least"]) * missed.n)
+        right = _on_grid(p.c, missed.threshold) and (bool(missed.threshold) or not missed.errors)
+        right = right and (bool(p.c.groups) or (missed.errors or 0) <= _allowed(p.asked["at_least"]) * missed.n)
         yield "threshold", right, f"{missed.threshold!r}"
-        if c.groups:
-            entities = {entry.label: entry.entities for entry in c.by_class if entry.kind == "error"}
+        if p.c.groups:
+            entities = {entry.label: entry.entities for entry in p.c.by_class if entry.kind == "error"}
             found = [entities.get(missed.label)], [n for label, n in entities.items() if label != missed.label]
-            right = [[missed.entities], [entry.entities for entry in promise.statements[1:]] or found[1]] == [*found]
+            right = [[missed.entities], [entry.entities for entry in p.statements[1:]] or found[1]] == [*found]
             yield "entities", right, f"{missed.entities:,} have rows of the class"
 
-    def count(
-        self, c: Certificate, promise: PromiseRecord, asked: dict[str, Any], rows: PromiseRows
-    ) -> Sequence[Counted]:
+    def count(self, p: Promised, rows: PromiseRows) -> Sequence[Counted]:
         assert rows.masses is not None
-        code = c.classes.index(promise.fixed[0].words[0])
+        code = p.c.classes.index(p.fixed[0].words[0])
         true, mass = rows.labels == code, rows.masses[:, code]
         return [
             Counted(true, mass < threshold_of(entry))
             if entry.kind == _MISSED
             else Counted(~true, mass >= threshold_of(entry))
-            for entry in promise.statements
+            for entry in p.statements
         ]
 
-    def chosen_well(
-        self, c: Certificate, promise: PromiseRecord, asked: dict[str, Any], rows: PromiseRows
-    ) -> Iterator[Agreement]:
+    def chosen_well(self, p: Promised, rows: PromiseRows) -> Iterator[Agreement]:
         assert rows.masses is not None
-        code = c.classes.index(promise.fixed[0].words[0])
+        code = p.c.classes.index(p.fixed[0].words[0])
         true, mass = rows.labels == code, rows.masses[:, code]
-        entry = promise.statements[0]
+        entry = p.statements[0]
         yield _is_largest(
-            c, entry, asked["at_least"], mass[true], lambda t: Counted(true, mass < t), rows, promise.chosen is not None
+            p.c,
+            entry,
+            p.asked["at_least"],
+            mass[true],
+            lambda t: Counted(true, mass < t),
+            rows,
+            p.record.chosen is not None,
         )
 
 
@@ -276,59 +270,53 @@ class PredictionSets(Rule):
         if not isinstance(asked["by_class"], bool):
             raise ValueError("by_class is neither true nor false")
 
-    def is_fixed(self, c: Certificate, promise: PromiseRecord, asked: dict[str, Any]) -> str:
-        return "" if [fixed.what for fixed in promise.fixed] in ([], [_NEEDED]) else "something is fixed beforehand"
+    def is_fixed(self, p: Promised) -> str:
+        return "" if [fixed.what for fixed in p.fixed] in ([], [_NEEDED]) else "something is fixed beforehand"
 
-    def statements(self, c: Certificate, promise: PromiseRecord, asked: dict[str, Any]) -> list[Expected]:
-        labels = c.classes if asked["by_class"] else ("",)
-        thresholds = [entry.threshold for entry in promise.statements] + [None] * len(labels)
+    def statements(self, p: Promised) -> list[Expected]:
+        labels = p.c.classes if p.asked["by_class"] else ("",)
+        thresholds = [entry.threshold for entry in p.statements] + [None] * len(labels)
         of = Fraction(len(labels))
         return [Expected(_LEFT_OUT, label, t, of) for label, t in zip(labels, thresholds, strict=False)]
 
-    def decides(
-        self, c: Certificate, promise: PromiseRecord, asked: dict[str, Any]
-    ) -> tuple[int | None, tuple[float, ...], float | None]:
-        return None, tuple(entry.threshold or 0.0 for entry in promise.statements), asked["coverage"]
+    def decides(self, p: Promised) -> tuple[int | None, tuple[float, ...], float | None]:
+        return None, tuple(entry.threshold or 0.0 for entry in p.statements), p.asked["coverage"]
 
-    def agreements(self, c: Certificate, promise: PromiseRecord, asked: dict[str, Any]) -> Iterator[Agreement]:
-        own, part = class_rows(c), c.deployed_part
-        right = all(entry.n == (own.get(entry.label) if entry.label else part.n) for entry in promise.statements)
-        wrong = sum(entry.errors or 0 for entry in promise.statements)
+    def agreements(self, p: Promised) -> Iterator[Agreement]:
+        own, part = p.class_rows, p.part
+        right = all(entry.n == (own.get(entry.label) if entry.label else part.n) for entry in p.statements)
+        wrong = sum(entry.errors or 0 for entry in p.statements)
         right = right and wrong <= (part.errors or 0)
-        yield "rows", right, f"{wrong:,} left out, of {sum(entry.n for entry in promise.statements):,}"
+        yield "rows", right, f"{wrong:,} left out, of {sum(entry.n for entry in p.statements):,}"
+        least = p.asked["coverage"]
         # At the threshold 0 every class is in every set, and none can be left out.
         right = all(
-            _on_grid(c, entry.threshold) and (_meets(entry, asked["coverage"]) if entry.threshold else not entry.errors)
-            for entry in promise.statements
+            _on_grid(p.c, entry.threshold) and (_meets(entry, least) if entry.threshold else not entry.errors)
+            for entry in p.statements
         )
-        yield "thresholds", right, f"{', '.join(repr(entry.threshold) for entry in promise.statements[:5])}"
-        if c.groups:
-            known = {entry.label: entry.entities for entry in c.by_class if entry.kind == "error"}
+        yield "thresholds", right, f"{', '.join(repr(entry.threshold) for entry in p.statements[:5])}"
+        if p.c.groups:
+            known = {entry.label: entry.entities for entry in p.c.by_class if entry.kind == "error"}
             right = all(
-                entry.entities == (known.get(entry.label) if entry.label else part.entities)
-                for entry in promise.statements
+                entry.entities == (known.get(entry.label) if entry.label else part.entities) for entry in p.statements
             )
-            yield "entities", right, f"{', '.join(str(entry.entities) for entry in promise.statements[:9])}"
+            yield "entities", right, f"{', '.join(str(entry.entities) for entry in p.statements[:9])}"
 
-    def count(
-        self, c: Certificate, promise: PromiseRecord, asked: dict[str, Any], rows: PromiseRows
-    ) -> Sequence[Counted]:
-        return [_left_out(c, entry, entry.threshold or 0.0, rows) for entry in promise.statements]
+    def count(self, p: Promised, rows: PromiseRows) -> Sequence[Counted]:
+        return [_left_out(p.c, entry, entry.threshold or 0.0, rows) for entry in p.statements]
 
-    def chosen_well(
-        self, c: Certificate, promise: PromiseRecord, asked: dict[str, Any], rows: PromiseRows
-    ) -> Iterator[Agreement]:
+    def chosen_well(self, p: Promised, rows: PromiseRows) -> Iterator[Agreement]:
         own = _own_masses(rows)
-        for entry in promise.statements:
-            among = _left_out(c, entry, 0.0, rows).among
+        for entry in p.statements:
+            among = _left_out(p.c, entry, 0.0, rows).among
             yield _is_largest(
-                c,
+                p.c,
                 entry,
-                asked["coverage"],
+                p.asked["coverage"],
                 own[among],
-                lambda t, entry=entry: _left_out(c, entry, t, rows),  # type: ignore[misc]
+                lambda t, entry=entry: _left_out(p.c, entry, t, rows),  # type: ignore[misc]
                 rows,
-                _meets(entry, asked["coverage"]),
+                _meets(entry, p.asked["coverage"]),
             )
 
 
