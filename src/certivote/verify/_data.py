@@ -1,4 +1,4 @@
-"""Hold a certificate against its model and the data, in one pass over the rows: digests, classes, votes and errors."""
+"""Hold a certificate against the data, in one pass over the rows: digests, classes, votes and errors."""
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from typing import Any
@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 
 from certivote.certificate import (
-    MOST_WITNESSES,
     Certificate,
     PartRecord,
     Piece,
@@ -20,35 +19,13 @@ from certivote.certificate import (
     together,
 )
 from certivote.verify._check import Check, trusted
-from certivote.verify._families import FAMILIES, is_certified_vote
 from certivote.verify._methods import RANDOM, method_of
 from certivote.verify._model import AuditedModel, AuditedPart
-from certivote.verify._origin import check_model_origin
 from certivote.verify._promises import Sight
 from certivote.verify._recount import Tally, check_prior_vote, joined, prior_votes, recount, short, tally, unknown_vote
-from certivote.verify._rows import check_part_rows, rule_rows, share_of, trains
+from certivote.verify._rows import rule_rows, share_of, trains
 from certivote.verify._simulation import Array, Labels, mistakes
 from certivote.verify._units import OTHER_LOSSES, Units, columns_of, entity_losses
-
-# --- Witnesses.
-
-
-def check_witnesses(c: Certificate, witnesses: Witnesses | None) -> Iterator[Check]:
-    """Whether there are as many as there should be."""
-    if witnesses is None:
-        why = "the model keeps none, so that rows which it was made from are not recognised when it is certified again"
-        yield trusted("witnesses of its rows", f"not checked: {why}")
-        return
-    part, kept = c.deployed_part, (len(witnesses.train), len(witnesses.certify))
-    due = tuple(min(n, MOST_WITNESSES) for n in (part.training_rows, part.n))
-    told = f"of {kept[0]:,} training and {kept[1]:,} certification rows"
-    if c.division == "shuffled":
-        yield Check("witnesses of its rows", kept == due, f"{told}, {due[0]:,} and {due[1]:,} belong there")
-        return
-    yield Check("witnesses of its rows", kept[0] <= due[0] and kept[1] in (0, due[1]), told)
-    if not kept[1]:
-        why = "rows were certified on a cluster, which keeps no witnesses: such rows are not recognised later"
-        yield trusted("witnesses of its certification rows", f"not checked: {why}")
 
 
 class GatheredWitnesses:
@@ -73,9 +50,6 @@ class GatheredWitnesses:
         )
         told = f"{absent:,} are of OTHER rows" if absent else "all are of rows that trained or certified it"
         return Check("witnesses among the rows", not absent, told)
-
-
-# --- One pass over the rows.
 
 
 class _Digest:
@@ -257,51 +231,6 @@ class Gathered:
 
 
 # --- The audit.
-
-
-def against_model(certificate: Certificate, parameters: dict[str, Any] | None, model: AuditedModel) -> Iterator[Check]:
-    """Whether the certificate is this model's, and the model's vote the one that was certified."""
-    c, own = certificate, model.certificate_
-    same = own == c and own.provenance.created == c.provenance.created
-    yield Check("model", same, f"its own certificate is {'this one' if same else 'another one'}")
-    exact = _has_certified_weights(c, c.deployed_part, model)
-    yield Check("weights", exact, f"those of the model are {'' if exact else 'not '}the ones that were certified")
-    same = [str(label) for label in model.classes_] == list(c.classes)
-    yield Check("classes of the model", same, f"{len(model.classes_)}, {'as' if same else 'OTHER than'} recorded")
-    yield from check_part_rows(c, parameters, model)
-    fitted = model.voter_set_.learned_before() if c.split != "none" else ()
-    right = c.came_fitted == bool(fitted)
-    told = f"fitted, or may know something: {', '.join(fitted):.200}" if fitted else "the fit taught them all they know"
-    yield Check("voters that came fitted", right, f"{told}, and the record {'says' if right else 'does NOT say'} so")
-    yield from check_witnesses(c, model.witnesses_)
-    yield from check_model_origin(c, model)
-
-
-def _has_certified_weights(c: Certificate, part: PartRecord, model: AuditedModel) -> bool:
-    """Whether the model votes with what the record stands for: drawn weights, parameters to draw from, or weights."""
-    weights, kept = _all_weights(model, part.n_voters), model.hyper_posterior_
-    if weights is None:
-        return False
-    if method_of(c).predictor != RANDOM:
-        return kept is None and is_certified_vote(c, part, weights)
-    if kept is None or not np.array_equal(kept, np.array(part.alpha)):
-        return False
-    # Shown only: the mean of what is drawn.
-    mean = FAMILIES[part.family].centre(kept)
-    return bool(np.allclose(weights, mean / mean.sum(), rtol=1e-6, atol=1e-9))
-
-
-def _all_weights(model: AuditedModel, n_voters: int) -> Array | None:
-    """The weights of all voters that were certified, zero for those that a slim model lacks; None if they are not."""
-    kept, own = np.asarray(model.kept_voters_), np.asarray(model.weights_)
-    ordered = kept.ndim == 1 and kept.dtype.kind in "iu" and bool(np.all(np.diff(kept) > 0))
-    if not ordered or kept.shape != own.shape or len(kept) != model.voters_.n_voters:
-        return None
-    if not len(kept) or kept[0] < 0 or kept[-1] >= n_voters:
-        return None
-    weights = np.zeros(n_voters)
-    weights[kept] = own
-    return weights
 
 
 def against_data(

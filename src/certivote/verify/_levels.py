@@ -6,9 +6,10 @@ from typing import Any
 
 from certivote.certificate import Certificate
 from certivote.verify._check import Check, trusted
-from certivote.verify._data import against_data, against_model
+from certivote.verify._data import against_data
 from certivote.verify._given import against_answers, check_names, listed
 from certivote.verify._methods import METHODS
+from certivote.verify._model import against_model
 from certivote.verify._origin import check_earlier, check_origin, check_randomness, check_source
 from certivote.verify._record import check_candidates, check_facts, verify_record
 from certivote.verify._refit import against_refit

@@ -2,13 +2,10 @@
 
 import re
 from collections.abc import Iterator
-from numbers import Integral
 from typing import Any
 
-import sklearn
-
-from certivote.certificate import SCHEMA_VERSION, Certificate, recorded_parameters
-from certivote.verify._check import Check, trusted
+from certivote.certificate import SCHEMA_VERSION, Certificate
+from certivote.verify._check import Check
 
 _DIGEST = re.compile("[0-9a-f]{64}")
 
@@ -47,30 +44,6 @@ def _digests(c: Certificate) -> Check:
             (bool(part.training_digest), bool(part.certification_digest), bool(part.votes_digest)) for part in c.parts
         ]
     return Check("digests", right, f"{sum(map(bool, digests))} of {len(digests)} recorded")
-
-
-def check_model_origin(c: Certificate, model: Any) -> Iterator[Check]:
-    """Whether the model has the columns and the parameters that are recorded."""
-    names = tuple(map(str, getattr(model, "feature_names_in_", ())))
-    origin = c.provenance
-    same = (origin.columns, origin.n_columns) == (names, model.n_features_in_)
-    yield Check("columns of the model", same, f"{model.n_features_in_:,}, {len(names):,} of them with names")
-    seed = model.get_params(deep=False).get("random_state")
-    # Of a number, that is the seed; of anything else, four numbers were drawn.
-    number = origin.entropy[0] if len(origin.entropy) == 1 else None
-    right = not isinstance(seed, Integral | None) or seed == number or not origin.entropy
-    yield Check("seed of the model", right, f"{'as' if right else 'OTHER than'} recorded")
-    # What a comparison of methods has made records the method itself, and the model was given it too.
-    own = dict(recorded_parameters(model.get_params(deep=False)))
-    other = [name for name, text in origin.parameters if own.get(name) != text]
-    told = f"OTHER than recorded: {', '.join(other)}" if other else "as recorded"
-    written = dict(origin.versions).get("scikit-learn")
-    if other == ["voters"] and written != sklearn.__version__:
-        # What Python shows of an estimator leaves out what is left at its default, and defaults change.
-        why = f"voters: described by scikit-learn {written}, which may put it otherwise than {sklearn.__version__}"
-        yield trusted("parameters of the model", why, "provenance.parameters")
-        return
-    yield Check("parameters of the model", not other and len(own) == len(origin.parameters), told)
 
 
 def check_source(c: Certificate, digest: str | None) -> Iterator[Check]:
