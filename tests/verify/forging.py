@@ -61,6 +61,7 @@ def changed(value):
         yield "emptied", []
         yield "text", "none"
         yield "an entry more", [*value, "All is well."]
+        yield "a number more", [*value, 0.5]
         if value:
             yield "first one twice", [value[0], *value]
             yield "last one gone", value[:-1]
