@@ -12,7 +12,7 @@ from certivote.verify._methods import METHODS
 from certivote.verify._model import against_model
 from certivote.verify._origin import check_earlier, check_origin, check_randomness, check_source
 from certivote.verify._record import check_candidates, check_facts, verify_record
-from certivote.verify._refit import against_refit
+from certivote.verify._refit import against_refit, check_encoder
 from certivote.verify._rows import check_first_rows
 from certivote.verify._settings import check_settings, read_parameters
 from certivote.verify._trust import Level, Seen, on_trust
@@ -165,6 +165,7 @@ def _of_a_fit(c: Certificate, parameters: dict[str, Any] | None, given: Evidence
         return
     blocks = iter([(given.X, given.y)]) if given.blocks is None else given.blocks
     yield from against_data(c, parameters, model, blocks, units)
+    yield from check_encoder(model, given.X, given.y)
     if not given.refit:
         return
     if missing := _lacks(c, given):

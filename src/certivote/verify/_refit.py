@@ -1,4 +1,7 @@
-"""Train again from the data, the seed and the parameters, and compare the record and the model leaf by leaf."""
+"""Train again from the data, the seed and the parameters, and compare the record and the model leaf by leaf.
+
+The encoder of a table's columns is fitted again, and compared so, wherever there are rows: that takes no seed.
+"""
 
 import dataclasses
 import math
@@ -7,11 +10,13 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing
 
 from certivote.certificate import Certificate
 from certivote.verify._check import Check, trusted
 from certivote.verify._model import AuditedModel
-from certivote.verify._rows import other_versions
+from certivote.verify._rows import other_versions, rule_rows
 
 _RELATIVE, _ABSOLUTE = 1e-7, 1e-10
 """How far numbers may be off: another processor may round the last digits of what is learned in another way."""
@@ -175,3 +180,19 @@ def _group(path: str) -> str:
 
 def _shown(paths: list[str], most: int = 3) -> str:
     return ", ".join(paths[:most]) + (", ..." if len(paths) > most else "")
+
+
+def check_encoder(model: AuditedModel, X: Any, y: Any) -> Iterator[Check]:
+    """Whether the encoder of a table's columns, if the voters have one, is that of the training rows; X may be None."""
+    fitted, recipe = (getattr(each, "transformer", None) for each in (model.voters_, model.voter_set_))
+    if recipe is None:
+        return
+    if type(recipe).__name__ != "ColumnEncoder" or X is None or rule_rows(model) is not None:
+        why = "it is compared by what it makes of these rows; what it makes of others, only fitting it again shows"
+        yield trusted("encoder of the columns", why)
+        return
+    rows, _ = model.check_rows(X, y)
+    again = clone(recipe).fit(_safe_indexing(rows, np.asarray(model.part_.train)))
+    other = Comparison(vars(fitted), vars(again)).other if type(fitted) is type(again) else [type(fitted).__name__]
+    told = f"OTHER than the training rows make it: {_shown(other)}" if other else "as the training rows make it"
+    yield Check("encoder of the columns", not other, told)
