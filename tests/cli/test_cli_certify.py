@@ -129,7 +129,7 @@ def test_rows_that_training_has_too_are_counted(made):
         (["--predicted", "age"], "predictions.csv: the column 'age' never holds a class that 'outcome' has"),
         (
             ["--predicted", "label", "--training", "other.csv"],
-            "--training: other.csv and predictions.csv have no other",
+            "--training: other.csv and predictions.csv share no columns",
         ),
         (["--predicted", "label", "--report", "-"], "--report: give the name of a file"),
         (["--predicted", "label", "--out", "predictions.csv"], "--out: predictions.csv is what DATA reads"),

@@ -183,7 +183,7 @@ def test_a_column_whose_name_has_a_comma(folder, tmp_path):
 FIT_WRONG = {
     "target": (["--by", "outcome"], "--by: 'outcome' holds the classes"),
     "dropped": (["--drop", "sex", "--by", "sex"], "--by: 'sex' is dropped"),
-    "group": (["--group", "site", "--by", "site"], "--by: 'site' is no feature"),
+    "group": (["--group", "site", "--by", "site"], "--by: 'site' is not a feature"),
     "absent": (["--by", "sex,sight"], "there is no column 'sight'; did you mean 'site'?"),
     "twice": (["--by", "sex", "--by", "sex"], "--by: 'sex' has a column twice"),
     "which": (["--sensitivity", "0.9"], "--positive: name the class that is to be found, 'ill' or 'well'."),
