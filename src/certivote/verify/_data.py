@@ -27,6 +27,9 @@ from certivote.verify._rows import rule_rows, share_of, trains
 from certivote.verify._simulation import Array, Labels, mistakes
 from certivote.verify._units import OTHER_LOSSES, Units, columns_of, entity_losses
 
+MOST_COUNTED = 20_000_000
+"""Rows among which duplicates are counted, at most."""
+
 
 class GatheredWitnesses:
     """The rows that witnesses were found among, as they come."""
@@ -321,7 +324,10 @@ def _check_rows(c: Certificate, found: GatheredPart, rows: AuditedPart, units: U
         same = digest.is_same()
         told = f"{digest.n:,} rows and labels, digest {'as recorded' if same else 'OTHER than recorded'}"
         yield Check(f"{where}{name}", same, told)
-    if part.duplicates is not None:  # among very many rows they are not counted
+    if part.duplicates is None:
+        n_rows = found.certify.n + found.train.n
+        yield Check(f"{where}duplicates counted", n_rows > MOST_COUNTED, f"not counted among {n_rows:,} rows")
+    else:
         certify, train = found.certify_keys, set(found.train_keys)
         counts = (len(certify) - len(set(certify)), sum(key in train for key in certify))
         told = f"{counts[0]:,} and {counts[1]:,} of training rows counted"

@@ -377,7 +377,9 @@ def _check_rows(
     same = (names, shape[1] if len(shape) == 2 else 1) == (c.provenance.columns, c.provenance.n_columns)
     yield Check("columns of the rows", same, f"{c.provenance.n_columns:,}, {'as' if same else 'OTHER than'} recorded")
     doubles = len(keys) - len(set(keys))
-    yield Check("duplicates counted", doubles == part.duplicates, f"{doubles:,} counted, {part.duplicates:,} recorded")
+    yield Check(
+        "duplicates counted", doubles == part.duplicates, f"{doubles:,} counted, {_told(part.duplicates)} recorded"
+    )
     if training is not None:
         yield from _check_training(c, as_rows(X), as_rows(training))
 
@@ -408,6 +410,10 @@ def _check_data(
     yield check_data_digest(c, c.deployed_part.certification_digest, beside)
 
 
+def _told(count: int | None) -> str:
+    return "none" if count is None else f"{count:,}"
+
+
 def _check_training(c: Certificate, X: Any, training: Any) -> Iterator[Check]:
     """The rows that the models were trained on, and how many of the certification rows are among them."""
     part, shown = c.deployed_part, row_keys(training)
@@ -420,7 +426,7 @@ def _check_training(c: Certificate, X: Any, training: Any) -> Iterator[Check]:
     except ValueError as error:
         yield Check("training rows among these", False, f"the training rows cannot be compared: {error}")
         return
-    yield Check("training rows among these", both == recorded, f"{both:,} counted, {recorded:,} recorded")
+    yield Check("training rows among these", both == recorded, f"{both:,} counted, {_told(recorded)} recorded")
 
 
 def _check_candidates(c: Certificate, answers: Answers, entities: Labels | None) -> Iterator[Check]:
