@@ -6,7 +6,7 @@ import importlib
 
 import numpy as np
 import pytest
-from altering import altered
+from altering import altered, with_part
 
 pytest.importorskip("flint", reason="proofs need python-flint: install certivote[verify]")
 
@@ -220,6 +220,13 @@ def test_a_text_that_contradicts_the_numbers_is_caught(kind):
     certificate = case("dis-b of three classes").model.certificate_
     name, change = TEXTS[kind]
     assert name in failures(dataclasses.replace(certificate, **change(certificate)))
+
+
+@pytest.mark.parametrize("name", ["dis-b", "given models"])
+def test_duplicates_are_counted_unless_rows_are_very_many(name):
+    given = case(name)
+    forged = with_part(given.certificate, duplicates=None, duplicates_of_training_rows=None)
+    assert "duplicates counted" in {check.what for check in given.audit(forged, "data") if not check.passed}
 
 
 @pytest.mark.parametrize("name", UNCHECKED)

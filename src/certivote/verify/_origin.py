@@ -8,6 +8,9 @@ from certivote.certificate import SCHEMA_VERSION, Certificate
 from certivote.verify._check import Check
 
 _DIGEST = re.compile("[0-9a-f]{64}")
+_NAME, _NUMBER = re.compile(r"[a-z][a-z0-9_-]*"), re.compile(r"[0-9][a-z0-9.+]*")
+"""Of libraries and their versions."""
+_CREATED = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 
 
 def check_origin(c: Certificate) -> Iterator[Check]:
@@ -16,10 +19,13 @@ def check_origin(c: Certificate) -> Iterator[Check]:
     origin = c.provenance
     yield _digests(c)
     yield Check("bounds by class", bool(c.by_class), f"{len(c.by_class)} recorded")
+    yield Check("created", bool(_CREATED.fullmatch(origin.created)), f"{origin.created!r}")
     versions = dict(origin.versions)
-    right = versions.get("certivote") == c.library_version
+    right = len(versions) == len(origin.versions) and versions.get("certivote") == c.library_version
+    right = right and all(_NAME.fullmatch(name) and _NUMBER.fullmatch(found) for name, found in versions.items())
     yield Check("versions", right, f"certivote {c.library_version} and {len(versions) - 1} more")
-    right = bool(origin.source) == bool(origin.source_digest)
+    right = bool(origin.source) == bool(origin.source_digest) and not set(origin.source) & {"/", "\\"}
+    right = right and (not origin.source_digest or bool(_DIGEST.fullmatch(origin.source_digest)))
     yield Check("file", right, f"{origin.source or 'none'} recorded")
     before, told = origin.earlier, "none"
     right = not origin.watched

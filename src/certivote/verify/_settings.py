@@ -208,7 +208,7 @@ def _promises(c: Certificate) -> Any:
 def _check_given(c: Certificate, parameters: dict[str, Any]) -> Check:
     """What a record of given models cannot have: parts, a look, a fit; of answers alone, rows to find duplicates in."""
     part, origin = c.deployed_part, c.provenance
-    right = len(c.parts) == 1
+    right = len(c.parts) == 1 and (part.training_rows > 0 or part.duplicates_of_training_rows == 0)
     right = right and (c.first_rows, c.sample_rows, c.learned_rows) == (None, None, None)
     if c.subject == "answers":
         nothing = (part.duplicates, part.training_rows, part.duplicates_of_training_rows, part.training_digest)
