@@ -239,7 +239,17 @@ def test_the_tables_of_names_are_read_when_the_command_is(verb, table, monkeypat
     assert result.exit_code == 0, result.output
     monkeypatch.setitem(METHODS, "mine", replace(METHODS["holdout"], name="mine"))
     assert completed(f"certivote {verb} {table} --method m") == ["mine"]
-    result = run(verb, table, "--target", "diagnosis", "--method", "mine", "--voters", "forest")
+    result = run(
+        verb,
+        table,
+        "--target",
+        "diagnosis",
+        "--method",
+        "mine",
+        "--voters",
+        "forest",
+        *(["--details"] if verb == "fit" else []),
+    )
     assert result.exit_code == 0, result.output
     assert "mine" in result.output
 

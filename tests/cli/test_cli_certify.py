@@ -153,7 +153,7 @@ def test_what_cannot_be_certified_is_refused_in_one_line(folder, options, messag
 
 @pytest.mark.parametrize("name", ["plain", "groups", "times", "several", "training"])
 def test_the_columns_need_not_be_named_again(made, name):
-    result = run("verify", made / f"{name}.json", "--data", made / "predictions.csv")
+    result = run("verify", made / f"{name}.json", "--data", made / "predictions.csv", "--details")
     assert result.exit_code == 0, result.output
     assert "ok    digest of the file" in result.output
     assert "ok    certification rows" in result.output
@@ -317,7 +317,7 @@ def test_python_certificates_are_verified_with_a_table_of_answers(tmp_path):
     made = certify(lambda rows: (rows[:, 0] > 0).astype(int), X, pd.Series(y, name="y"))
     (tmp_path / "c.json").write_text(made.to_json())
     pd.DataFrame({"y": y, "said": (X[:, 0] > 0).astype(int)}).to_csv(tmp_path / "answers.csv", index=False)
-    result = run("verify", tmp_path / "c.json", "--data", tmp_path / "answers.csv", "--predicted", "said")
+    result = run("verify", tmp_path / "c.json", "--data", tmp_path / "answers.csv", "--predicted", "said", "--details")
     assert result.exit_code == 0, result.output
     assert "ok    errors: " in result.output
 

@@ -138,7 +138,7 @@ def test_workers_of_its_own(folder):
         [sys.executable, "-m", "certivote", *command], capture_output=True, text=True, timeout=120, check=False
     )
     assert (done.returncode, done.stderr) == (0, "")
-    assert "2,400 certification rows" in done.stdout
+    assert "of 2,400 rows)" in done.stdout
 
 
 REFUSED = {

@@ -218,7 +218,7 @@ def test_labels_of_a_stranger_do_not_reach_the_terminal(folder, tmp_path):
     assert result.exit_code == 0, result.output
     assert is_plain(result.output)
     checks = json.loads(run("verify", out, "--json").stdout)["checks"]
-    result = run("verify", out)
+    result = run("verify", out, "--details")
     assert result.exit_code == 0, result.output
     assert is_plain(result.output)
     assert len(result.output.splitlines()) == len(checks) + 2  # no line was made by a label

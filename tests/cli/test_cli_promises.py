@@ -126,7 +126,9 @@ def test_nothing_certified_is_said_and_never_answered(folder, tmp_path):
 def test_verify_counts_again(folder):
     result = run("verify", folder / "fit.certivote", "--data", folder / "people.csv")
     assert result.exit_code == 0, result.output
-    result = run("verify", folder / "answers.json", "--data", folder / "answers.csv", "--score", "sureness")
+    result = run(
+        "verify", folder / "answers.json", "--data", folder / "answers.csv", "--score", "sureness", "--details"
+    )
     assert result.exit_code == 0, result.output
     for name in ("abstention", "precision", "subgroups"):
         assert f"ok    {name}, counted" in result.stdout

@@ -19,7 +19,6 @@ from certivote.certificate._earlier import AlarmRecord, Earlier, WatchRecord
 from certivote.certificate._in_words import (
     confidence,
     counted,
-    entities,
     number_down,
     number_up,
     percent_down,
@@ -69,7 +68,6 @@ __all__ = [
     "confidence_nats",
     "counted",
     "data_digest",
-    "entities",
     "join_pieces",
     "method_of",
     "missing_places",

@@ -14,7 +14,7 @@ from certivote.cli._messages import complain, ending_in_a_line, fail, say, warni
 from certivote.cli._models import Model, Trust, complain_of_unread, read_certificate
 from certivote.cli._options import share, verb
 from certivote.cli._outputs import (
-    Printing,
+    Output,
     check_files,
     check_title,
     is_standard_output,
@@ -52,7 +52,7 @@ def monitor(
     metrics: Path | None = None,
     form: TableFormat,
     trust: Trust = None,
-    printing: Printing,
+    printing: Output,
 ) -> None:
     """Watch whether a certificate still holds, by outcomes as they come; or whether new rows look different.
 

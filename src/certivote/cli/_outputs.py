@@ -32,11 +32,24 @@ _Identity = tuple[int, int]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Printing(Options):
+class Output(Options):
     """What is printed."""
 
     as_json: AsJson = False
     quiet: Quiet = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Printing(Output):
+    """What is printed, and how much of it.
+
+    Attributes
+    ----------
+    details
+        Print all that there is to say, and not only what matters most.
+    """
+
+    details: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,7 +194,7 @@ def show_certificate(certificate: Certificate, printing: Printing, written: Mapp
     if printing.quiet:
         return
     if not as_json:
-        typer.echo(f"{certificate}\n")
+        typer.echo(f"{certificate.details() if printing.details else certificate}\n")
     for what, path in written.items():
         if path is not None and not is_standard_output(path):
             say(f"{what} written to {path}.", err=as_json)

@@ -1,6 +1,7 @@
 """``certivote verify``."""
 
 import json
+import textwrap
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -20,6 +21,7 @@ from certivote.io import Table, TableFile, column_names, read_alike
 from certivote.verify import Check
 from certivote.verify import verify as audit
 
+_WIDTH = 100
 _OPTIONS = {
     "groups=": "--group",
     "order=": "--time",
@@ -63,7 +65,9 @@ def verify(
     engine: Engine,
     printing: Printing,
 ) -> None:
-    """Recompute a certificate and print one line per check; the exit code is 0 only if every check has passed.
+    """Recompute a certificate; the exit code is 0 only if every check has passed.
+
+    Printed are the checks that failed, and what is taken on trust; with --details, one line per check.
 
     From the JSON alone, everything that the bound is made of is recomputed in ball arithmetic. With the model and the
     data, the voters vote again and the errors are counted again; with --refit, all is learned again. Columns that the
@@ -141,7 +145,7 @@ def _audit_of_rows(
 
 
 def _show(record: Certificate, checks: Sequence[Check], printing: Printing, counted_again: bool) -> None:
-    """Print one line per check and the verdict."""
+    """Print the checks that failed, what is taken on trust, and the verdict; all checks, if details are asked for."""
     trusted = sum(check.on_trust for check in checks)
     failed, made = sum(not check.passed for check in checks), len(checks) - trusted
     verdict = f"{failed} of {made} checks FAILED: do not rely on this certificate."
@@ -154,7 +158,10 @@ def _show(record: Certificate, checks: Sequence[Check], printing: Printing, coun
             complain(verdict)
         return
     for check in checks:
-        say(_in_options(str(check)) if check.on_trust else str(check))
+        if printing.details:
+            say(_in_options(str(check)) if check.on_trust else str(check))
+        elif check.on_trust or not check.passed:
+            say(textwrap.shorten(_in_options(str(check)), _WIDTH, placeholder=" ...") if check.passed else str(check))
     if not failed:
         rest = f"; {trusted} thing{'s are' if trusted > 1 else ' is'} taken on trust" if trusted else ""
         more = f" and {counted(len(record.promises), 'promise')}" if record.promises else ""
@@ -162,6 +169,7 @@ def _show(record: Certificate, checks: Sequence[Check], printing: Printing, coun
             f"All {made} checks passed{rest}. The bound of {percent_up(record.bound)}{more} "
             f"{'are' if more else 'is'} proved for these numbers"
             f"{'.' if counted_again else '; nothing was counted again: give --data with the rows.'}"
+            f"{'' if printing.details else ' (--details shows each check.)'}"
         )
     typer.echo(f"\n{verdict}")
 

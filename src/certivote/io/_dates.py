@@ -26,7 +26,7 @@ def moments(texts: Sequence[str], what: str) -> NDArray[Any]:
     Parameters
     ----------
     texts : sequence of str
-        All different texts of a column: ISO dates, or dates with the day or the month first, of which the column must
+        All different texts of a column: ISO dates, or dates with the day or the month first, where the column must
         show which of the two it is. A time of day may follow.
     what : str
         What the column is called in messages.
@@ -96,7 +96,7 @@ def _moment(match: re.Match[str], places: str) -> datetime | None:
 
 
 def _misfit(texts: Sequence[str], readings: dict[str, list[datetime | None]]) -> str:
-    """One text, or two of which no order reads both."""
+    """One text, or two that cannot be read in one order."""
     best = max(readings.values(), key=lambda found: sum(moment is not None for moment in found))
     read = next((text for text, moment in zip(texts, best, strict=True) if moment is not None), None)
     unread = next(text for text, moment in zip(texts, best, strict=True) if moment is None)

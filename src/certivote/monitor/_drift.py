@@ -35,8 +35,8 @@ DriftPoint = tuple[int, float, float]
 class DriftMonitor(Judged, Reported):
     """Whether new rows look like those that certified a model, judged without labels by how sure the vote is of them.
 
-    Where the weights of the vote were learned from the certification rows, the vote is surer of these than of new ones,
-    and no price cures that: then new rows are compared with the new rows before them. Give it first some hundred rows
+    Where the weights of the vote were learned from the certification rows, the vote is more sure of these than of new
+    ones: then new rows are compared with the new rows before them. Give it first some hundred rows
     of the population that was certified; they need no labels.
 
     Parameters
@@ -59,7 +59,7 @@ class DriftMonitor(Judged, Reported):
         How many rows had been counted when; after many updates, of every other one.
     candidates : int
         Among how many votes the certification rows have chosen the one that is compared on them: one for each part of
-        the split. The evidence must be so many times as large for an alarm.
+        the split. The evidence for an alarm must be larger by this factor.
 
     Notes
     -----
@@ -115,7 +115,7 @@ class DriftMonitor(Judged, Reported):
 
     @property
     def compared_with(self) -> str:
-        """The rows that each new row is compared with, besides the new rows before it."""
+        """The rows that each new row is compared with, in addition to the new rows before it."""
         return "those before them" if self.learned else "those that certified the vote"
 
     @property
@@ -226,7 +226,7 @@ class DriftMonitor(Judged, Reported):
         Raises
         ------
         ValueError
-            If it is no such file, is damaged, says what cannot be, or is the state of another model.
+            If it is not such a file, is damaged, contradicts itself, or is the state of another model.
         """
         state, monitor = read_state(path, KIND, DriftState), cls(model, trusted=trusted)
         check_certificate(path, state.certificate, monitor._model.certificate)

@@ -90,7 +90,7 @@ class Judged(ABC):
     alpha : float
         The probability of a false alarm, for ever; 0 where there is nothing to watch.
     candidates : int
-        Among how many what is watched was chosen: the evidence of an alarm is so many times as large.
+        How many candidates it was chosen among: the evidence of an alarm must be larger by this factor.
     first_alarm : Alarm or None
     changes : Changes
     """

@@ -41,8 +41,8 @@ class Monitor(Reported):
         If all watched bounds hold for ever, an alarm is ever raised with at most this probability. It is divided: one
         half is for the certificate's bound, the other half for all other statements, the same for each.
     watch : "auto", "all", or sequence of names of promises
-        What is watched besides the certificate's bound: ``auto``, its statements by class and those of other promises
-        that need no more than true classes and answers (precision, costs); ``all`` of its promises; or those that are
+        What is watched in addition to the certificate's bound: ``auto``, its statements by class and those of other
+        promises that need only true classes and answers (precision, costs); ``all`` of its promises; or those that are
         named, such as ``["by class", "subgroups"]``. An empty sequence: nothing else.
 
     Attributes
@@ -170,7 +170,7 @@ class Monitor(Reported):
         y_pred : array-like
             What the classifier had answered.
         ids : array-like, optional
-            What identifies each row, so that none is counted twice: the first counts, whatever later ones say. Numbers
+            What identifies each row, so that none is counted twice: the first counts, and later ones do not. Numbers
             are compared by value: 7, ``"7"``, ``"7.0"`` and ``"07"`` are one. Without ids every row counts.
         groups : array-like, optional
             For a certificate about entities, the one that each row belongs to.
@@ -221,7 +221,7 @@ class Monitor(Reported):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write all that was counted to a state file, at once.
 
-        There are no rows in it, and of ids digests, which tell whether a name that somebody guesses is among them.
+        It holds no rows, and only digests of ids; these show whether a guessed name is among them.
 
         Where several processes may write the same file, use :meth:`open`.
         """
@@ -241,8 +241,8 @@ class Monitor(Reported):
         Raises
         ------
         ValueError
-            If it is no such file, is damaged, says what cannot be, or is the state of another certificate. Evidence is
-            computed anew from the counts. A digest shows damage; it is no signature of whoever wrote the file.
+            If it is not such a file, is damaged, contradicts itself, or is the state of another certificate. Evidence
+            is computed anew from the counts. A digest shows damage; it does not prove who wrote the file.
         """
         state, monitor = read_state(path, KIND, MonitorState), cls.__new__(cls)
         with damaged(path):
@@ -265,8 +265,9 @@ class Monitor(Reported):
     ) -> Iterator["Monitor"]:
         """The monitor of a state file, which is begun if there is none, and written when the block ends without error.
 
-        Nobody else can open it so meanwhile: a file of the same name with ``.lock`` is locked, and the system unlocks
-        it when this process ends, however it ends. A process that is killed has changed nothing, or everything.
+        Other processes cannot open it in this way meanwhile: a file of the same name with ``.lock`` is locked, and the
+        system unlocks it when this process ends, however it ends. A process that is killed has written the whole update
+        or nothing.
 
         Parameters
         ----------

@@ -127,7 +127,7 @@ def _check_evidence(stream: Stream) -> None:
 
 
 def _check_watched(watched: Watched, n_classes: int) -> None:
-    """Whether it can be watched, among so many classes."""
+    """Refuse what cannot be watched among this many classes."""
     promise = watched.promise
     if (promise, watched.kind) not in KINDS:
         raise ValueError("what is watched is unknown")

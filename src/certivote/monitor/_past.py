@@ -16,7 +16,7 @@ class Thinned:
     ----------
     stride : int
     kept : list of tuples
-        The number of the outcome, and whatever else is kept of the moment.
+        The number of the outcome, and what else is kept of the moment.
 
     Examples
     --------

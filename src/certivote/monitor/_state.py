@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 
 class StateFileError(FileError):
-    """A file is no state of a monitor, is damaged, or is of another certificate."""
+    """A file is not the state of a monitor, is damaged, or is of another certificate."""
 
 
 # Whole files
@@ -50,7 +50,7 @@ def write_state(path: str | os.PathLike[str], kind: str, content: Any) -> None:
 
 
 def read_state(path: str | os.PathLike[str], kind: str, wanted: type[T]) -> T:
-    """The content of a state file of this kind, which its digest shows to be undamaged (it is no signature)."""
+    """The content of a state file of this kind, which its digest shows to be undamaged (it is not a signature)."""
     path = Path(path)
     if not stat.S_ISREG(path.stat().st_mode):
         raise StateFileError(f"{path} is not a regular file; a state is read from one.")
@@ -77,7 +77,7 @@ def read_state(path: str | os.PathLike[str], kind: str, wanted: type[T]) -> T:
 
 @contextmanager
 def damaged(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Whatever is refused inside is damage of this file."""
+    """Anything that is refused inside is damage of this file."""
     try:
         yield
     except (OverflowError, ValueError) as error:
@@ -129,9 +129,9 @@ class State:
         Digest of the certificate.
     alpha : float
     total : Counted
-        What became of all rows.
+        How many rows were given, counted, repeated and left for later.
     calls : tuple of (int, str)
-        How many outcomes there were when, of which the last must be all.
+        How many outcomes there were at each call; the last is all of them.
     ids, entities : bytes
         Digests of those that were counted, in ascending order.
     ids_kind : str
@@ -171,7 +171,7 @@ def remembered(monitor: Remembering) -> dict[str, Any]:
 
 
 def remember(monitor: Remembering, state: State, n: int) -> None:
-    """Give a monitor what :func:`remembered` has told, after so many outcomes."""
+    """Give a monitor what :func:`remembered` has told, after ``n`` outcomes."""
     total, counts = state.total, [count for count, _ in state.calls]
     if total.rows != total.counted + total.repeated + total.later or total.entities > total.counted:
         raise ValueError("the rows do not add up")

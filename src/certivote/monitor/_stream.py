@@ -161,7 +161,7 @@ class Stream(Judged):
         return ErrorBets(self.bound)
 
     def evidence_at(self, n: NDArray[np.int64], units: Units) -> NDArray[np.float64]:
-        """Logarithm of the evidence after so many outcomes with so much loss, element by element."""
+        """Logarithm of the evidence after ``n`` outcomes with these losses, element by element."""
         if not self.is_watched:
             return np.zeros(np.shape(n))
         return np.where(np.asarray(n) > 0, self._bets.log_evidence(n, np.asarray(units) / ONE), 0.0)

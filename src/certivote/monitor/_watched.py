@@ -108,7 +108,7 @@ class Watched:
 
     @property
     def needs(self) -> str:
-        """What an update must be given for it, besides labels and answers."""
+        """What an update must be given for it, in addition to labels and answers."""
         return _NEEDS.get(self.promise, "")
 
     def losses(self, rows: Outcomes) -> tuple[Mask, Units]:
@@ -180,7 +180,7 @@ _NAMES = {
     ("costs", "cost"): "cost, as a share of the dearest error",
 }
 _NEEDS = {"subgroups": "table", "abstention": "scores", "sensitivity": "masses", "sets": "masses"}
-"""What promises need besides true classes and answers."""
+"""What promises need in addition to true classes and answers."""
 PROMISES_WATCHED = tuple(dict.fromkeys(promise for promise, _ in KINDS))
 AUTOMATIC = tuple(name for name in PROMISES_WATCHED if name not in _NEEDS)
 """Those that need nothing else."""

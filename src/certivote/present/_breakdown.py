@@ -20,7 +20,7 @@ from certivote.theory.families import FAMILIES
 _LEARNED = ("draw", "weights", "occam", "prior")
 """Payments for what was learned; the others are for confidence."""
 _REPEATED = 20_000
-"""Entities up to which their losses are repeated."""
+"""Groups up to which their losses are repeated."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Step:
 def observed_rate(certificate: Certificate) -> float:
     """Error rate of the deployed vote on the certification rows; of the random vote, as the bound takes it.
 
-    With entities, the mean over these, as far as the record has it.
+    With groups, the mean over these, as far as the record has it.
     """
     part = certificate.deployed_part
     return part.risks[0] if part.errors is None or part.losses else part.errors / part.n
@@ -61,7 +61,7 @@ def _error_share(certificate: Certificate) -> Fraction | None:
 
 
 def places_bets(certificate: Certificate) -> bool:
-    """Whether the bound is won by bets on the losses of entities: it then depends on each of them."""
+    """Whether the bound is won by bets on the losses of groups: it then depends on each of them."""
     return isinstance(method_of(certificate).theorem, Betting | BettingHammer)
 
 
@@ -95,7 +95,7 @@ def steps(certificate: Certificate) -> list[Step]:
 def bound_at(certificate: Certificate, *, n: int | None = None, delta: float | None = None) -> float:
     """The bound of the deployed vote if it had been certified on ``n`` cases, or at ``delta``, all else being equal.
 
-    The error rate is the same (rounded up to whole errors) and so is the penalty. Cases are rows or entities; losses
+    The error rate is the same (rounded up to whole errors) and so is the penalty. Cases are rows or groups; losses
     that bets are placed on are repeated in their order.
     """
     n = certificate.deployed_part.size if n is None else n
@@ -118,14 +118,14 @@ def _bound(certificate: Certificate, delta: float) -> Callable[[float, int], flo
 
 
 def least_bound(certificate: Certificate) -> float:
-    """What the bound comes down to with ever more rows or entities and the same error rate."""
+    """What the bound comes down to with ever more rows or groups and the same error rate."""
     if places_bets(certificate):
         return certificate.deployed_part.risks[0]
     return bound_at(certificate, n=100 * calculator.LARGEST)
 
 
 def growth(certificate: Certificate) -> list[tuple[int, float]]:
-    """Numbers of rows or entities, the recorded one among them, and the bound with so many.
+    """Numbers of rows or groups, the recorded one among them, and the bound with so many.
 
     Where bets are placed, all losses are repeated as a whole, so the recorded number is the smallest.
     """
@@ -144,7 +144,7 @@ def growth(certificate: Certificate) -> list[tuple[int, float]]:
 
 
 def cases_needed(certificate: Certificate, target: float, curve: Sequence[tuple[int, float]]) -> int | None:
-    """Rows or entities with which the bound would be at most ``target``, below the recorded one; None if too many.
+    """Rows or groups with which the bound would be at most ``target``, below the recorded one; None if too many.
 
     Too many are more than a billion; where bets are placed, more than the curve has, between whose points the number
     is interpolated (a bound is nearly linear in one over the square root of the size).

@@ -257,7 +257,7 @@ class _Fixed(Predictor):
 
 
 class _Given(_Fixed):
-    """One model that somebody else has trained, or the answers of one: the certificate is about these alone."""
+    """One model that someone else has trained, or the answers of one: the certificate is about these alone."""
 
     name = "the given model"
     who = "this model"

@@ -98,7 +98,7 @@ class Theorem(ABC):
     needs: ClassVar[str] = ""
 
     def price(self, nats: float, setting: Setting) -> float:
-        """What is paid for a divergence, or a log-density ratio, of so many nats."""
+        """What is paid for a divergence, or a log-density ratio, of ``nats``."""
         return nats
 
     @abstractmethod
@@ -133,7 +133,7 @@ class Theorem(ABC):
         return confidence(log_constant(n, setting.constant), setting.delta)
 
     def constant_nats(self, n: int, setting: Setting) -> float:
-        """What of :meth:`confidence` is paid whatever delta is."""
+        """The part of :meth:`confidence` that is paid for every delta."""
         return log_constant(n, setting.constant) if self.has_constant else 0.0
 
     @abstractmethod

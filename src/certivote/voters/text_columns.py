@@ -1,7 +1,7 @@
 """Columns of text: what counts as a missing value, as a number and as a date.
 
-:class:`~certivote.voters.ColumnEncoder` reads columns by these rules, and so does whatever else reads tables. What a
-value counts as must not depend on the other values: columns may be read before the rows are split, and nothing about
+:class:`~certivote.voters.ColumnEncoder` reads columns by these rules, and so does all else that reads tables. What
+a value counts as must not depend on the other values: columns may be read before the rows are split, and nothing about
 the certification rows may reach the voters.
 """
 
@@ -33,7 +33,7 @@ def is_missing(text: str) -> bool:
 
 
 def as_number(text: str) -> float:
-    """The number, as Python's ``float`` reads it; NaN if the text is no number, or no finite one.
+    """The number, as Python's ``float`` reads it; NaN if the text is not a number, or not a finite one.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def read_texts(column: Any, read: Callable[[str], float]) -> NDArray[np.float64]
             try:
                 values = texts.astype(float)
             except ValueError:
-                pass  # some text is no number: look at each
+                pass  # some text is not a number: look at each
             else:
                 return np.where(np.isfinite(values), values, np.nan)
     codes, different = coded(column)

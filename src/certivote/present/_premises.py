@@ -58,7 +58,7 @@ def _sample(certificate: Certificate) -> tuple[str, str]:
     status = "not checked" if certificate.subject == "answers" else "only duplicates were counted"
     if certificate.groups:
         looked.append(
-            f"{cases(part)} by '{certificate.groups}'. Whether an entity has two names, or entities depend on one "
+            f"{cases(part)} by '{certificate.groups}'. Whether a group has two names, or groups depend on one "
             "another, leaves no trace."
         )
     elif part.drift:
