@@ -92,7 +92,7 @@ def test_rows_in_place_of_entities_are_caught():
 def test_a_remark_on_entities_of_one_row_is_there_where_it_must_be():
     alone = certify_predictions(*answered(), groups=np.arange(90))
     (remark,) = alone.remarks
-    assert remark.startswith("Every certified entity has one row")
+    assert remark.startswith("Every certified group has one row")
     together = certify_predictions(*answered(), groups=patients())
     assert together.remarks == ()
 
