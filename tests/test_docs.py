@@ -64,6 +64,7 @@ REFERENCE = (
     "certivote.promises",
     "certivote.methods",
     "certivote.splits",
+    "certivote.remarks",
     "certivote.pipeline",
     "certivote.verify",
     "certivote.io",

@@ -27,6 +27,7 @@ ROOMS = [
     "promises",
     "methods",
     "splits",
+    "remarks",
     "pipeline",
     "verify",
     "io",

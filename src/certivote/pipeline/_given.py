@@ -39,10 +39,10 @@ from certivote.pipeline._promises import Sight, check_promises, check_sight, col
 from certivote.pipeline._seeds import Streams, seed_of
 from certivote.pipeline._shown import Shown
 from certivote.pipeline._split import Duplicates, PartRows, count_duplicates
-from certivote.pipeline._unit_remarks import unit_findings
 from certivote.pipeline._units import Units, make_units, units_again
 from certivote.pipeline._values import check_held, column_name
 from certivote.promises import Promise
+from certivote.remarks import related_rows
 from certivote.voters import reachable
 
 
@@ -318,9 +318,10 @@ def _rows_digest(keys: Sequence[bytes], truth: list[Any]) -> str:
 
 def _findings(units: Units, rows: PartRows, table: Any, digest: str) -> tuple[Finding, ...]:
     """What the rows show about rows that belong together, where there is a table of them."""
-    if len(np.shape(table)) != 2:
+    if len(np.shape(table)) != 2 or units.entities is not None:
         return ()
-    return unit_findings(units, rows, table, tuple(map(str, getattr(table, "columns", ()))), digest)
+    names = tuple(map(str, getattr(table, "columns", ())))
+    return related_rows(table, rows.train, rows.certify, names, digest=digest, in_time=bool(units.order))
 
 
 def _known(model: Any) -> list[Any]:

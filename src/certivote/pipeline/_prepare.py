@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import _safe_indexing
 
-from certivote.certificate import Witnesses, check_aligned, data_digest, part_digest, row_keys
+from certivote.certificate import Finding, Witnesses, check_aligned, data_digest, part_digest, row_keys
 from certivote.pipeline._block_risks import LocalBlocks
 from certivote.pipeline._by_number import ROWS_BY_NUMBER, NumberedRows
 from certivote.pipeline._input import check_labelled
@@ -25,8 +25,8 @@ from certivote.pipeline._reference import reference_rows
 from certivote.pipeline._seeds import Streams, seed_of
 from certivote.pipeline._split import PartRows, count_duplicates, split_rows
 from certivote.pipeline._train import train_voters
-from certivote.pipeline._unit_remarks import unit_findings
 from certivote.pipeline._units import Units, make_units
+from certivote.remarks import related_rows
 from certivote.theory.entities import Entities
 from certivote.theory.methods import Method
 from certivote.theory.risks import Labels
@@ -117,8 +117,18 @@ def prepare(
         rng = own.of("voters", number)
         trained = train_voters(plan, training, y[seen.train], labels, classes, rng, features.columns, stage, together)
         stage.begin(f"{trained.voters.n_voters:,} voters vote on {len(rows.certify):,} rows")
-        # Where rows lie on a cluster, nobody has rows of both kinds side by side.
-        alike = () if plan.by_number else unit_findings(units, rows, X, features.columns, streams.digest, table)
+        alike: tuple[Finding, ...] = ()
+        # On a cluster rows of both kinds are nowhere side by side; with groups it is known which belong together.
+        if plan.by_number is None and units.entities is None:
+            alike = related_rows(
+                X,
+                rows.train,
+                rows.certify,
+                features.columns,
+                digest=streams.digest,
+                table=table,
+                in_time=bool(units.order),
+            )
         votes, own_labels = (
             trained.voters.votes(_safe_indexing(X, rows.certify)),
             np.searchsorted(classes, y[rows.certify]),
