@@ -36,7 +36,7 @@ from certivote.dask._partition import Part, Target
 from certivote.dask._passes import count
 from certivote.dask._rows import ClusterRows
 from certivote.pipeline import NumberedRows, Stage, make_plan
-from certivote.pipeline._block_risks import BLOCK_ROWS, block_risk
+from certivote.pipeline._blocks import BLOCK_ROWS, block_risk
 from certivote.voters import Forest
 
 WORKERS = 2

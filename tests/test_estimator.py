@@ -25,7 +25,7 @@ from certivote import CertifiedVoteClassifier
 from certivote.certificate import part_digest, row_keys
 from certivote.maths.streams import stream
 from certivote.methods import make_method, method_class
-from certivote.pipeline._split import split_rows
+from certivote.pipeline._division import split_rows
 from certivote.splits import Single
 from certivote.theory.families import FAMILIES
 from certivote.theory.methods import METHODS

@@ -9,7 +9,7 @@ from scipy import stats
 from typer.testing import CliRunner
 
 from certivote.cli import app
-from certivote.pipeline._hyper_priors import staying_price
+from certivote.pipeline._priors import staying_price
 from certivote.theory import bounds
 from certivote.theory.calculator import formulas, rows_needed
 

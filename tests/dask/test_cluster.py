@@ -27,7 +27,7 @@ from certivote.dask._boosters import train_booster
 from certivote.dask._partition import fingerprint
 from certivote.maths.streams import stream_key
 from certivote.pipeline import ROWS_BY_NUMBER, ByNumber, _learn, make_plan, run, trains
-from certivote.pipeline._block_risks import LocalBlocks, blocked_boosting, blocked_risk
+from certivote.pipeline._blocks import LocalBlocks, blocked_boosting, blocked_risk
 from certivote.promises import Abstention, Precision
 from certivote.theory.families import FAMILIES
 from certivote.theory.methods import METHODS

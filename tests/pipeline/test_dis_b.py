@@ -14,7 +14,7 @@ from certivote import Certificate, CertifiedVoteClassifier
 from certivote.maths.binary_kl import kl_inverse_upper
 from certivote.maths.occam import PriceList
 from certivote.pipeline import _certify
-from certivote.pipeline._hyper_priors import staying_price
+from certivote.pipeline._priors import staying_price
 from certivote.theory import bounds
 from certivote.theory.general_bounds import disintegrated_renyi
 from certivote.theory.methods import METHODS

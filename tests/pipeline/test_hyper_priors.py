@@ -12,17 +12,17 @@ from certivote import CertifiedVoteClassifier
 from certivote.maths import dirichlet
 from certivote.maths.occam import PriceList
 from certivote.pipeline import PartRows, Prepared, PreparedPart, _certify, certify_votes, make_plan
-from certivote.pipeline._hyper_priors import (
+from certivote.pipeline._grouping import Grouping
+from certivote.pipeline._learn import Problem, expected_bound
+from certivote.pipeline._priors import (
     HyperPrior,
     given_hyper_priors,
     informed_hyper_prior,
     staying_price,
 )
-from certivote.pipeline._learn import Problem, expected_bound
-from certivote.pipeline._promises import Sight
+from certivote.pipeline._promises import PromiseData
 from certivote.pipeline._provenance import Table
-from certivote.pipeline._seeds import Seed, Streams
-from certivote.pipeline._units import Units
+from certivote.pipeline._streams import Seed, Streams
 from certivote.voters import Stumps
 from certivote.votes import build_votes
 
@@ -79,7 +79,7 @@ def part_of(votes, labels, hyper_priors):
     """One part whose rows, voters and digests nobody looks at."""
     rows = PartRows(np.arange(0), np.arange(len(labels)))
     return PreparedPart(
-        rows, None, votes, labels, labels[:0], None, None, hyper_priors, (0, 0), ("", ""), (), None, Sight()
+        rows, None, votes, labels, labels[:0], None, None, hyper_priors, (0, 0), ("", ""), (), None, PromiseData()
     )
 
 
@@ -106,7 +106,7 @@ class Draws(Streams):
 
 def certified(method, part, draw_seed=0, **options):
     draws = Draws(Seed((draw_seed,), fresh=False), "data:" + 64 * "0")
-    prepared = Prepared(np.array([0, 1]), (part,), "single", draws, Table("", (), 1, (1, 1)), Units())
+    prepared = Prepared(np.array([0, 1]), (part,), "single", draws, Table("", (), 1, (1, 1)), Grouping())
     return certify_votes(plan(method, **options), prepared).certificate.parts[0]
 
 

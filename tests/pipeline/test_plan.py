@@ -9,7 +9,7 @@ from sklearn.tree import DecisionTreeClassifier
 from certivote.maths.occam import PriceList
 from certivote.methods import Auto, DisV
 from certivote.pipeline import certify_votes, make_plan, prepare, run, usual_voters
-from certivote.pipeline._hyper_priors import staying_price
+from certivote.pipeline._priors import staying_price
 from certivote.splits import Cross, Folds, Single
 from certivote.theory.families import FAMILIES
 from certivote.theory.methods import METHODS

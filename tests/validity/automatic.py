@@ -16,7 +16,7 @@ from tallies import Foreseen, Tallies
 from worlds import World
 
 from certivote.pipeline import certify_votes, make_plan, prepare
-from certivote.pipeline._weigh import unseen_weights
+from certivote.pipeline._priors import unseen_weights
 from certivote.theory.bounds import holdout
 from certivote.voters import Mixed
 from certivote.voters._kinds import Training

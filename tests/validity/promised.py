@@ -19,8 +19,8 @@ from worlds import furthest
 
 from certivote import certify, certify_predictions
 from certivote.pipeline import make_plan, run
-from certivote.pipeline._promises import Sight, Unseen, make_promises
-from certivote.pipeline._seeds import Seed, Streams
+from certivote.pipeline._promises import OutOfSampleRows, PromiseData, make_promises
+from certivote.pipeline._streams import Seed, Streams
 from certivote.promises import (
     Abstention,
     Costs,
@@ -144,7 +144,7 @@ def chosen(method, where, n, count=1, trained=False, together=False):
         here = plan if groups is None else plan.by_entity()
         entities = None if groups is None else Entities(groups)
         votes = build_votes(codes=world.answers[cases], n_classes=world.n_classes)
-        sight = Sight(columns=world.column_of(cases), **(_training(world, rng) if trained else {}))
+        sight = PromiseData(columns=world.column_of(cases), **(_training(world, rng) if trained else {}))
         (setting,) = here.settings()
         penalty = 0.0 if count == 1 else here.method.theorem.price(nats, setting)
         found = []
@@ -170,7 +170,7 @@ def _training(world, rng):
     votes = OutOfSampleVotes(build_votes(codes=world.answers[cases], n_classes=world.n_classes), np.arange(VOTERS))
     entities = None if groups is None else Entities(groups)
     columns = world.column_of(cases)
-    return {"training": columns, "unseen": lambda: Unseen(votes, labels, columns, entities)}
+    return {"training": columns, "unseen": lambda: OutOfSampleRows(votes, labels, columns, entities)}
 
 
 # Whole fits, and given models

@@ -16,7 +16,7 @@ from certivote import CertifiedVoteClassifier, verify
 from certivote.certificate import Finding, FirstRows
 from certivote.maths.occam import PriceList
 from certivote.pipeline import PartRows
-from certivote.pipeline._split import split_rows
+from certivote.pipeline._division import split_rows
 from certivote.theory.predictors import RANDOM
 
 PREPARE = importlib.import_module("certivote.pipeline._prepare")

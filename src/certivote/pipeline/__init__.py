@@ -7,15 +7,16 @@ the draw has a random stream of its own. Formulas are in :mod:`certivote.theory`
 :mod:`certivote.certificate`; nothing here is shown, verified or written to disk.
 """
 
-from certivote.pipeline._block_risks import Block
-from certivote.pipeline._by_number import ROWS_BY_NUMBER, ByNumber, NumberedRows, trains
+from certivote.pipeline._blocks import Block
 from certivote.pipeline._certify import CertifiedPart, Outcome, certify_votes
-from certivote.pipeline._certify_counts import certify_counts, count_predictions
 from certivote.pipeline._compare import compare
-from certivote.pipeline._counts import PredictionCounts, merge_counts
+from certivote.pipeline._counts import PredictionCounts, certify_counts, count_predictions, merge_counts
 from certivote.pipeline._decisive import DecisiveVoters
+from certivote.pipeline._division import ROWS_BY_NUMBER, ByNumber, NumberedRows, PartRows, Split, trains
+from certivote.pipeline._duplicates import COMPARED_ROWS
 from certivote.pipeline._given import certify, certify_predictions
-from certivote.pipeline._input import check_labelled, check_rows, refuse_fit_params
+from certivote.pipeline._grouping import require_repeatable, required_grouping
+from certivote.pipeline._input import as_floats, check_held, check_labelled, check_rows, plain_values, refuse_fit_params
 from certivote.pipeline._learn import SOLVERS, Problem, training_objective
 from certivote.pipeline._plan import PARAMETER_CONSTRAINTS, Plan, make_plan, usual_voters
 from certivote.pipeline._prepare import prepare
@@ -24,10 +25,7 @@ from certivote.pipeline._prepared import Count, FullCount, Prepared, PreparedPar
 from certivote.pipeline._progress import Stage, progress
 from certivote.pipeline._reference import GRID, ColumnShares, Reference, on_grid, table_columns
 from certivote.pipeline._run import run
-from certivote.pipeline._seeds import Seed
-from certivote.pipeline._split import COMPARED_ROWS, PartRows, Split
-from certivote.pipeline._units import require_repeatable, units_again
-from certivote.pipeline._values import as_floats, check_held, plain_values
+from certivote.pipeline._streams import Seed
 
 __all__ = [
     "COMPARED_ROWS",
@@ -74,10 +72,10 @@ __all__ = [
     "progress",
     "refuse_fit_params",
     "require_repeatable",
+    "required_grouping",
     "run",
     "table_columns",
     "training_objective",
     "trains",
-    "units_again",
     "usual_voters",
 ]

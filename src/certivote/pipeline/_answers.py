@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certivote.certificate import check_aligned, missing_places
-from certivote.pipeline._values import plain_values
+from certivote.pipeline._input import plain_values
 from certivote.theory.predictors import RANDOM
 
 Labels = list[Any]

@@ -19,19 +19,18 @@ from certivote.certificate import (
     PromiseRecord,
     Witnesses,
 )
-from certivote.pipeline._by_number import NumberedRows
-from certivote.pipeline._hyper_priors import HyperPrior
+from certivote.pipeline._division import NumberedRows, PartRows
+from certivote.pipeline._grouping import drift_of
 from certivote.pipeline._learn import SOLVERS, Problem, expected_bound
 from certivote.pipeline._majority import certified_majority, fixed_bound
 from certivote.pipeline._plan import Plan
 from certivote.pipeline._prepared import CountedRows, Prepared, PreparedPart
+from certivote.pipeline._priors import HyperPrior
 from certivote.pipeline._progress import Stage, Tick
 from certivote.pipeline._promises import make_promises
 from certivote.pipeline._provenance import provenance
 from certivote.pipeline._reference import Reference
-from certivote.pipeline._seeds import Streams
-from certivote.pipeline._split import PartRows
-from certivote.pipeline._units import drift_of
+from certivote.pipeline._streams import Streams
 from certivote.promises import CountedVote, Repeats, count_votes
 from certivote.theory.bounds import average_of_bounds
 from certivote.theory.predictors import GIVEN, Evidence, Vote

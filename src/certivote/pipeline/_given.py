@@ -33,14 +33,14 @@ from certivote.pipeline._answers import (
     probabilities,
     true_labels,
 )
+from certivote.pipeline._division import PartRows
+from certivote.pipeline._duplicates import Duplicates, TrainingOverlap, count_duplicates
 from certivote.pipeline._given_rows import GivenRows, alone, certified, checked_plan, for_models
+from certivote.pipeline._grouping import Grouping, make_grouping, required_grouping
+from certivote.pipeline._input import check_held, column_name
 from certivote.pipeline._plan import Plan
-from certivote.pipeline._promises import Sight, check_promises, check_sight, columns_of
-from certivote.pipeline._seeds import Streams, seed_of
-from certivote.pipeline._shown import Shown
-from certivote.pipeline._split import Duplicates, PartRows, count_duplicates
-from certivote.pipeline._units import Units, make_units, units_again
-from certivote.pipeline._values import check_held, column_name
+from certivote.pipeline._promises import PromiseData, check_promises, check_sight, columns_of
+from certivote.pipeline._streams import Streams, seed_of
 from certivote.promises import Promise
 from certivote.remarks import related_rows
 from certivote.voters import reachable
@@ -112,22 +112,22 @@ def certify(
     plan = checked_plan(delta, promises, together, random_state)
     check_aligned(X=X, y=y, groups=groups, order=order)
     models, truth = named_models(model), true_labels(y)
-    groups, order = units_again((own for own in reachable(models) if isinstance(own, Certificate)), groups, order)
-    units, table = make_units(len(truth), groups, order), _table(X, len(truth), "X")
+    groups, order = required_grouping((own for own in reachable(models) if isinstance(own, Certificate)), groups, order)
+    units, table = make_grouping(len(truth), groups, order), _table(X, len(truth), "X")
     _check_fresh(models, table)
     keys, everything = row_keys(table), PartRows(np.arange(0), np.arange(len(truth)))
     streams = Streams(seed_of(random_state), data_digest(_rows_digest(keys, truth), units.beside))
     units = units.shuffled(streams)
-    shown = None if training is None else Shown.beside(table, _table(training, None, "training"))
+    overlap = None if training is None else TrainingOverlap.of(table, _table(training, None, "training"))
     rows = _Rows(
         truth=truth,
         target=column_name(y),
         keys=keys,
-        training=shown,
+        training=overlap,
         columns=tuple(map(str, getattr(X, "columns", ()))),
         n_columns=np.shape(table)[1] if len(np.shape(table)) == 2 else 1,
         units=units,
-        duplicates=(count_duplicates(keys, everything)[0], shown.again if shown else 0),
+        duplicates=(count_duplicates(keys, everything)[0], overlap.duplicates if overlap else 0),
         findings=_findings(units, everything, table, streams.digest),
         table=table,
         streams=streams,
@@ -190,7 +190,7 @@ def certify_predictions(
     answers = {name: checked_labels(name, given, len(truth)) for name, given in columns.items()}
     said = np.empty((len(truth), len(answers)), dtype=object)
     said[:] = list(zip(*answers.values(), strict=True))
-    keys, units, seed = row_keys(said), make_units(len(truth), groups, order), seed_of(random_state)
+    keys, units, seed = row_keys(said), make_grouping(len(truth), groups, order), seed_of(random_state)
     looked = None if table is None else _table(table, len(truth), "table")
     sure = None if scores is None else checked_scores(scores, len(truth), len(answers))
     beside = dict(units.beside)
@@ -229,10 +229,10 @@ class _Rows:
     truth: list[Any]
     target: str
     keys: Sequence[bytes]
-    training: Shown | None
+    training: TrainingOverlap | None
     columns: tuple[str, ...]
     n_columns: int
-    units: Units
+    units: Grouping
     duplicates: Duplicates
     findings: tuple[Finding, ...]
     streams: Streams
@@ -244,11 +244,11 @@ class _Rows:
         """Of these rows with their labels, and of the training rows."""
         return _rows_digest(self.keys, self.truth), self.training.digest if self.training else ""
 
-    def sight(self, probable: Probable | None, classes: list[Any], alone: bool) -> Sight:
+    def sight(self, probable: Probable | None, classes: list[Any], alone: bool) -> PromiseData:
         """What promises may see of one model, or of a vote of several."""
         names = tuple(map(str, getattr(self.table, "columns", ())))
         columns = columns_of(self.table, names, np.arange(len(self.truth)))
-        return Sight(columns, is_given=alone, masses=probable and by_class(probable, classes), scores=self.scores)
+        return PromiseData(columns, is_given=alone, masses=probable and by_class(probable, classes), scores=self.scores)
 
     def among(self, classes: list[Any]) -> GivenRows:
         """The same with labels as codes."""
@@ -316,7 +316,7 @@ def _rows_digest(keys: Sequence[bytes], truth: list[Any]) -> str:
     return part_digest(keys, labels, np.arange(len(truth)))
 
 
-def _findings(units: Units, rows: PartRows, table: Any, digest: str) -> tuple[Finding, ...]:
+def _findings(units: Grouping, rows: PartRows, table: Any, digest: str) -> tuple[Finding, ...]:
     """What the rows show about rows that belong together, where there is a table of them."""
     if len(np.shape(table)) != 2 or units.entities is not None:
         return ()

@@ -10,15 +10,16 @@ from sklearn.utils._param_validation import validate_parameter_constraints
 
 from certivote.certificate import Finding, Subject
 from certivote.pipeline._certify import Outcome, certify_votes
-from certivote.pipeline._hyper_priors import HyperPrior, given_hyper_priors
+from certivote.pipeline._division import PartRows
+from certivote.pipeline._duplicates import Duplicates
+from certivote.pipeline._grouping import Grouping
 from certivote.pipeline._majority import class_counts
 from certivote.pipeline._plan import PARAMETER_CONSTRAINTS, Plan, make_plan
 from certivote.pipeline._prepared import CountedRows, Prepared, PreparedPart
-from certivote.pipeline._promises import Sight
+from certivote.pipeline._priors import HyperPrior, given_hyper_priors
+from certivote.pipeline._promises import PromiseData
 from certivote.pipeline._provenance import Table
-from certivote.pipeline._seeds import Seed, Streams
-from certivote.pipeline._split import Duplicates, PartRows
-from certivote.pipeline._units import Units
+from certivote.pipeline._streams import Seed, Streams
 from certivote.promises import Promise
 from certivote.theory.methods import GIVEN_MODEL
 from certivote.voters import FittedVoters
@@ -58,7 +59,7 @@ class GivenRows:
     target: str
     columns: tuple[str, ...]
     n_columns: int
-    units: Units
+    units: Grouping
     streams: Streams
     digests: tuple[str, str]
     training_rows: int = 0
@@ -100,7 +101,7 @@ def alone(plan: Plan) -> Plan:
     return replace(plan, method=GIVEN_MODEL, family=GIVEN_MODEL.family)
 
 
-def certified(plan: Plan, codes: Codes, rows: GivenRows, sight: Sight) -> Outcome:
+def certified(plan: Plan, codes: Codes, rows: GivenRows, sight: PromiseData) -> Outcome:
     """What is certified of one model, or of a vote of several, whose answers are columns of ``codes``."""
     outcome = certify_votes(plan, _prepared(plan, codes, rows, sight))
     found = outcome.certificate
@@ -108,7 +109,7 @@ def certified(plan: Plan, codes: Codes, rows: GivenRows, sight: Sight) -> Outcom
     return replace(outcome, certificate=replace(found, parts=parts))
 
 
-def _prepared(plan: Plan, codes: Codes, rows: GivenRows, sight: Sight) -> Prepared:
+def _prepared(plan: Plan, codes: Codes, rows: GivenRows, sight: PromiseData) -> Prepared:
     """What the pipeline would have made of voters that are given."""
     units, everything = rows.units, np.arange(len(rows.labels))
     learns = plan.method.predictor.learns

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import optimize
 from threadpoolctl import ThreadpoolController
 
-from certivote.pipeline._block_risks import Blocks, blocked_boosting, blocked_risk
+from certivote.pipeline._blocks import Blocks, blocked_boosting, blocked_risk
 from certivote.pipeline._progress import Tick
 from certivote.theory.entities import Entities
 from certivote.theory.families import Draw, Family

@@ -12,9 +12,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from certivote.certificate import recorded_parameters
 from certivote.maths.occam import PriceList
 from certivote.methods import Auto, BaseMethod, make_method
-from certivote.pipeline._by_number import ByNumber
-from certivote.pipeline._hyper_priors import staying_price
-from certivote.pipeline._split import Split
+from certivote.pipeline._division import ByNumber, Split
+from certivote.pipeline._priors import staying_price
 from certivote.promises import ByClass, Promise
 from certivote.splits import BaseSplit, make_split
 from certivote.theory.bounds import SMALLEST_DELTA

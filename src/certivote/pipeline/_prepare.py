@@ -11,21 +11,20 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import _safe_indexing
 
 from certivote.certificate import Finding, Witnesses, check_aligned, data_digest, part_digest, row_keys
-from certivote.pipeline._block_risks import LocalBlocks
-from certivote.pipeline._by_number import ROWS_BY_NUMBER, NumberedRows
+from certivote.pipeline._blocks import LocalBlocks
+from certivote.pipeline._division import ROWS_BY_NUMBER, NumberedRows, PartRows, split_rows
+from certivote.pipeline._duplicates import count_duplicates
+from certivote.pipeline._grouping import Grouping, make_grouping
 from certivote.pipeline._input import check_labelled
-from certivote.pipeline._look import FOLDED_BELOW, Look, look_at_first, n_first
+from certivote.pipeline._pilot import FOLDED_BELOW, Look, look_at_first, n_first
 from certivote.pipeline._plan import Plan
 from certivote.pipeline._prepared import Prepared, PreparedPart
-from certivote.pipeline._probe import probe_rows
 from certivote.pipeline._progress import Stage
-from certivote.pipeline._promises import GUIDE_ROWS, Sight, Unseen, check_promises, columns_of
+from certivote.pipeline._promises import GUIDE_ROWS, OutOfSampleRows, PromiseData, check_promises, columns_of
 from certivote.pipeline._provenance import describe_table
-from certivote.pipeline._reference import reference_rows
-from certivote.pipeline._seeds import Streams, seed_of
-from certivote.pipeline._split import PartRows, count_duplicates, split_rows
+from certivote.pipeline._reference import probe_rows, reference_rows
+from certivote.pipeline._streams import Streams, seed_of
 from certivote.pipeline._train import train_voters
-from certivote.pipeline._units import Units, make_units
 from certivote.remarks import related_rows
 from certivote.theory.entities import Entities
 from certivote.theory.methods import Method
@@ -72,7 +71,7 @@ def prepare(
     owner, given, names = BaseEstimator() if owner is None else owner, y, tuple(map(str, getattr(X, "columns", ())))
     X, y = check_labelled(owner, voters, X, y)
     classes = np.unique(np.concatenate([y, np.asarray(voters.known_classes(), dtype=y.dtype)]))
-    units = make_units(len(y), groups, order)
+    units = make_grouping(len(y), groups, order)
     check_plan(plan, methods or (plan.method,), classes)
     voters.check_room(len(y), len(classes))
     _check_units(plan, units)
@@ -170,7 +169,7 @@ def prepare(
     )
 
 
-def _may_fold(plan: Plan, units: Units, n_rows: int) -> bool:
+def _may_fold(plan: Plan, units: Grouping, n_rows: int) -> bool:
     """Whether folds may be chosen: promises other than the bound would be made on a fold, at their part of delta."""
     alone = units.entities is None and units.times is None
     return alone and n_rows < FOLDED_BELOW and len(plan.promises) == 1
@@ -184,21 +183,21 @@ def _sight(
     labels: Labels,
     entities: Entities | None,
     rng: np.random.Generator,
-) -> Sight:
+) -> PromiseData:
     """What promises may see; votes on training rows are taken when one asks for them."""
     columns = columns_of(X, names, rows.certify)
     if not len(rows.train):
-        return Sight(columns)
+        return PromiseData(columns)
 
     places = np.sort(rng.permutation(len(labels))[:GUIDE_ROWS])  # once: the same for all promises and methods
 
-    def unseen() -> Unseen:
+    def unseen() -> OutOfSampleRows:
         votes = fitted.out_of_sample(_safe_indexing(X, rows.train), labels, places)
         chosen = places if votes.rows is None else votes.rows
         own = columns_of(X, names, rows.train[chosen])
-        return Unseen(votes, labels[chosen], own, None if entities is None else entities.among(chosen))
+        return OutOfSampleRows(votes, labels[chosen], own, None if entities is None else entities.among(chosen))
 
-    return Sight(columns, columns_of(X, names, rows.train), unseen)
+    return PromiseData(columns, columns_of(X, names, rows.train), unseen)
 
 
 def check_plan(plan: Plan, methods: Sequence[Method], classes: NDArray[Any]) -> None:
@@ -233,7 +232,7 @@ def check_plan(plan: Plan, methods: Sequence[Method], classes: NDArray[Any]) -> 
         )
 
 
-def _check_units(plan: Plan, units: Units) -> None:
+def _check_units(plan: Plan, units: Grouping) -> None:
     if units.order and plan.split not in ("auto", "single", "none"):
         raise ValueError(
             f"order goes with split='single', where the earliest rows train and the latest certify; got split="

@@ -7,20 +7,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certivote.certificate import Witnesses, data_digest, part_digest, row_keys
-from certivote.pipeline._block_risks import Blocks
-from certivote.pipeline._by_number import ROWS_BY_NUMBER, NumberedRows, chosen_rows
+from certivote.pipeline._blocks import Blocks
+from certivote.pipeline._division import ROWS_BY_NUMBER, NumberedRows, PartRows, chosen_rows
+from certivote.pipeline._grouping import Grouping
 from certivote.pipeline._plan import Plan
 from certivote.pipeline._prepare import check_plan, unseen_classes
 from certivote.pipeline._prepared import Elsewhere, Prepared, PreparedPart
-from certivote.pipeline._probe import probe_rows
 from certivote.pipeline._progress import Stage
-from certivote.pipeline._promises import Sight
+from certivote.pipeline._promises import PromiseData
 from certivote.pipeline._provenance import Table
-from certivote.pipeline._reference import MOST_ROWS, reference_among
-from certivote.pipeline._seeds import Streams, seed_of
-from certivote.pipeline._split import PartRows
+from certivote.pipeline._reference import MOST_ROWS, probe_rows, reference_among
+from certivote.pipeline._streams import Streams, seed_of
 from certivote.pipeline._train import Fit, train_voters
-from certivote.pipeline._units import Units
 from certivote.theory.risks import Labels
 from certivote.voters import FittedVoters
 from certivote.votes import Votes
@@ -115,7 +113,7 @@ def prepare_elsewhere(plan: Plan, source: RowsElsewhere, stage: Stage | None = N
         digests=("", ""),
         findings=trained.findings,
         probe=probe_rows(X, PartRows(np.arange(len(y)), np.arange(0)), own.of("probe", 0)),
-        sight=Sight(is_given=True),
+        sight=PromiseData(is_given=True),
         reference=reference_among(len(labels), streams.of("reference among", 0)),
         elsewhere=source.certifiable(trained.voters),
         blocks=blocks,
@@ -128,6 +126,6 @@ def prepare_elsewhere(plan: Plan, source: RowsElsewhere, stage: Stage | None = N
         split="single",
         streams=streams,
         table=Table(source.target, source.columns, source.n_columns, tuple(every.tolist())),
-        units=Units(),
+        units=Grouping(),
         came_fitted=bool(plan.voters.learned_before()),
     )

@@ -8,15 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certivote.certificate import Finding, FirstRows, Subject, Witnesses
-from certivote.pipeline._block_risks import Blocks
-from certivote.pipeline._by_number import NumberedRows
-from certivote.pipeline._hyper_priors import HyperPrior
-from certivote.pipeline._promises import Sight
+from certivote.pipeline._blocks import Blocks
+from certivote.pipeline._division import NumberedRows, PartRows, Split
+from certivote.pipeline._duplicates import Duplicates
+from certivote.pipeline._grouping import Grouping
+from certivote.pipeline._priors import HyperPrior
+from certivote.pipeline._promises import PromiseData
 from certivote.pipeline._provenance import Table
 from certivote.pipeline._reference import ReferenceRows
-from certivote.pipeline._seeds import Streams
-from certivote.pipeline._split import Duplicates, PartRows, Split
-from certivote.pipeline._units import Units
+from certivote.pipeline._streams import Streams
 from certivote.promises import Repeats
 from certivote.theory.entities import Entities
 from certivote.theory.predictors import Tally
@@ -98,8 +98,8 @@ class PreparedPart:
     findings : tuple of Finding
         What its rows show about the table.
     probe : rows
-        Some that are none of these, see :func:`~certivote.pipeline._probe.probe_rows`.
-    sight : Sight
+        Some that are none of these, see :func:`~certivote.pipeline._reference.probe_rows`.
+    sight : PromiseData
         What promises may see besides.
     counted : CountedRows or None
         Where rows were counted in pieces: what the rows of ``votes`` and ``labels`` stand for.
@@ -128,7 +128,7 @@ class PreparedPart:
     digests: tuple[str, str]
     findings: tuple[Finding, ...]
     probe: Any
-    sight: Sight
+    sight: PromiseData
     counted: CountedRows | None = None
     learned_from: NDArray[np.intp] | None = None
     reference: ReferenceRows | None = None
@@ -170,7 +170,7 @@ class Prepared:
     split: Split | int
     streams: Streams
     table: Table
-    units: Units
+    units: Grouping
     subject: Subject = "vote"
     came_fitted: bool = False
     first_rows: FirstRows | None = None

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certivote.certificate import PromiseRecord
+from certivote.pipeline._input import plain_values
 from certivote.pipeline._plan import Plan
-from certivote.pipeline._seeds import Streams
-from certivote.pipeline._values import plain_values
+from certivote.pipeline._streams import Streams
 from certivote.promises import Columns, CountedVote, Ledger, Promise, PromiseRows, margins
 from certivote.theory.entities import Entities
 from certivote.theory.predictors import Vote
@@ -27,7 +27,7 @@ _SET_ASIDE = 0.2
 
 
 @dataclass(frozen=True)
-class Unseen:
+class OutOfSampleRows:
     """Training rows, and votes on them of voters that have not seen them."""
 
     votes: OutOfSampleVotes
@@ -37,7 +37,7 @@ class Unseen:
 
 
 @dataclass(frozen=True)
-class Sight:
+class PromiseData:
     """What promises may see besides the votes on the certification rows.
 
     Attributes
@@ -56,7 +56,7 @@ class Sight:
 
     columns: Columns | None = None
     training: Columns | None = None
-    unseen: Callable[[], Unseen] | None = None
+    unseen: Callable[[], OutOfSampleRows] | None = None
     is_given: bool = False
     masses: NDArray[np.float64] | None = None
     scores: NDArray[np.float64] | None = None
@@ -88,7 +88,7 @@ def check_promises(promises: Sequence[Promise], classes: NDArray[Any], columns: 
         promise.check(tuple(map(str, classes)), columns)
 
 
-def check_sight(promises: Sequence[Promise], sights: Sequence[Sight], names: Sequence[str]) -> None:
+def check_sight(promises: Sequence[Promise], sights: Sequence[PromiseData], names: Sequence[str]) -> None:
     """Refuse promises about how sure a model is, where it does not say."""
     for promise in promises:
         if promise.needs != "answers" and len(names) > 1:
@@ -112,7 +112,7 @@ def check_sight(promises: Sequence[Promise], sights: Sequence[Sight], names: Seq
 def make_promises(
     plan: Plan,
     counted: CountedVote,
-    sight: Sight,
+    sight: PromiseData,
     classes: NDArray[Any],
     setting: Setting,
     penalty: float,
@@ -124,7 +124,7 @@ def make_promises(
     ----------
     plan : Plan
     counted : CountedVote
-    sight : Sight
+    sight : PromiseData
     classes : array
     setting : Setting
         As the vote was certified.
@@ -152,7 +152,7 @@ def make_promises(
     return tuple(promise.make(_guided(ledger, promise, sight, units)) for promise in plan.promises)
 
 
-def _rows(counted: CountedVote, sight: Sight, order: Callable[[], NDArray[np.intp]]) -> PromiseRows:
+def _rows(counted: CountedVote, sight: PromiseData, order: Callable[[], NDArray[np.intp]]) -> PromiseRows:
     """All certification rows."""
     masses = sight.masses if sight.is_given else counted.votes.masses(counted.vote.weights)
     scores = sight.scores
@@ -167,7 +167,7 @@ def _rows(counted: CountedVote, sight: Sight, order: Callable[[], NDArray[np.int
     )
 
 
-def _guided(ledger: Ledger, promise: Promise, sight: Sight, units: Callable[[], NDArray[np.intp]]) -> Ledger:
+def _guided(ledger: Ledger, promise: Promise, sight: PromiseData, units: Callable[[], NDArray[np.intp]]) -> Ledger:
     """The ledger with the rows that the promise may look at beforehand."""
     if ledger.rows is None:
         return ledger
@@ -196,7 +196,7 @@ def _guided(ledger: Ledger, promise: Promise, sight: Sight, units: Callable[[], 
     return replace(ledger, rows=rows.take(kept), guide=rows.take(np.flatnonzero(aside())), kept=kept)
 
 
-def _trained(sight: Sight, vote: Vote, with_votes: bool) -> PromiseRows:
+def _trained(sight: PromiseData, vote: Vote, with_votes: bool) -> PromiseRows:
     """Training rows, with what the deployed vote says of them out of sample where that is asked for."""
     assert sight.unseen is not None
     nobody = np.empty(0, dtype=np.intp)

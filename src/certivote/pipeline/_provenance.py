@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from certivote._version import __version__
 from certivote.certificate import Provenance
-from certivote.pipeline._seeds import Streams
-from certivote.pipeline._values import column_name
+from certivote.pipeline._input import column_name
+from certivote.pipeline._streams import Streams
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What a model keeps of its certification rows, so that new rows can be compared with them after deployment."""
+"""What a model keeps of its rows: what new ones are compared with, and rows to see whether it still votes as it did."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -8,9 +8,12 @@ from typing import Any
 import numpy as np
 import scipy
 from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils import _safe_indexing
 
 from certivote.certificate import missing_places, names_of
-from certivote.pipeline._values import plain_values
+from certivote.pipeline._division import PartRows
+from certivote.pipeline._input import plain_values
 from certivote.theory.entities import Entities
 from certivote.votes import Votes
 
@@ -227,3 +230,37 @@ def _present(values: Any) -> list[Any]:
 def _is_short(word: str) -> bool:
     """Whether it can be kept: short, and without halves of characters."""
     return len(word) <= _LONGEST and word == word.encode(errors="ignore").decode()
+
+
+_ROWS, _FROM = 64, 200
+"""Probe rows, and the rows that their values are taken from."""
+
+
+def probe_rows(X: Any, part: PartRows, rng: np.random.Generator) -> Any:
+    """Rows that are none of the data: each value comes from the same column of another row.
+
+    Parameters
+    ----------
+    X : array, CSR matrix or data frame
+        All rows, as voters get them.
+    part : PartRows
+        Values are those of some of its training rows; if it has none, of its certification rows.
+    rng : numpy Generator
+    """
+    known = part.train if len(part.train) else part.certify
+    some = _safe_indexing(X, np.sort(rng.permutation(known)[:_FROM]))
+    return _shuffled_sparse(some, rng) if sparse.issparse(some) else _shuffled(some, rng)
+
+
+def _shuffled(X: Any, rng: np.random.Generator) -> Any:
+    picks = rng.integers(X.shape[0], size=(_ROWS, X.shape[1]))
+    if not hasattr(X, "iloc"):
+        array: NDArray[Any] = np.take_along_axis(np.asarray(X), picks, axis=0)
+        return array
+    columns = {place: X.iloc[picks[:, place], place].reset_index(drop=True) for place in range(X.shape[1])}
+    return type(X)(columns).set_axis(X.columns, axis=1)
+
+
+def _shuffled_sparse(X: Any, rng: np.random.Generator) -> Any:
+    few = sparse.coo_array(X[rng.integers(X.shape[0], size=_ROWS)])
+    return sparse.csr_array((few.data, (rng.integers(_ROWS, size=few.nnz), few.coords[1])), shape=few.shape)

@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certivote.certificate import Finding
-from certivote.pipeline._hyper_priors import HyperPrior, given_hyper_priors, informed_hyper_prior
 from certivote.pipeline._plan import Plan
+from certivote.pipeline._priors import HyperPrior, given_hyper_priors, informed_hyper_prior, informed_weights
 from certivote.pipeline._progress import Stage
-from certivote.pipeline._weigh import informed_weights
 from certivote.remarks import column_findings
 from certivote.theory.entities import Entities
 from certivote.theory.risks import Labels

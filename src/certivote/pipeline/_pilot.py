@@ -16,9 +16,9 @@ from sklearn.utils import _safe_indexing
 
 from certivote.certificate import FirstRows
 from certivote.maths.binomial import binomial_upper
-from certivote.pipeline._split import Split
-from certivote.pipeline._units import Units
-from certivote.pipeline._weigh import unseen_weights
+from certivote.pipeline._division import Split
+from certivote.pipeline._grouping import Grouping
+from certivote.pipeline._priors import unseen_weights
 from certivote.theory.entities import Entities
 from certivote.theory.risks import Loss, mistakes
 from certivote.voters import VoterSet
@@ -84,7 +84,7 @@ def look_at_first(
     loss: Loss,
     delta: float,
     rng: np.random.Generator,
-    units: Units = Units(),  # noqa: B008  # frozen
+    units: Grouping = Grouping(),  # noqa: B008  # frozen
     folds: bool = False,
 ) -> Look:
     """The division that promises the smallest bound by the learning curve of the first rows.
@@ -154,7 +154,7 @@ def _mistakes(
     y: NDArray[Any],
     classes: NDArray[Any],
     first: NDArray[np.intp],
-    units: Units,
+    units: Grouping,
     loss: Loss,
     rng: np.random.Generator,
 ) -> NDArray[Any]:

@@ -14,8 +14,8 @@ from thorough import grid
 from certivote import CertifiedVoteClassifier
 from certivote.certificate import FirstRows
 from certivote.maths.streams import stream
-from certivote.pipeline import _look, _prepare, make_plan, prepare
-from certivote.pipeline._look import _FOLDS, _SHARES, Look, _expected_limit, _power_law, look_at_first, n_first
+from certivote.pipeline import _pilot, _prepare, make_plan, prepare
+from certivote.pipeline._pilot import _FOLDS, _SHARES, Look, _expected_limit, _power_law, look_at_first, n_first
 from certivote.promises import Precision
 from certivote.splits import Single
 from certivote.voters import Forest, Mixed, Preprocessed, Stumps, VoterSet
@@ -135,8 +135,8 @@ def folds_of(monkeypatch, k):
     def expected(error, n, votes, delta):
         return 1e-3 if votes == k else limit(error, n, votes, delta)
 
-    monkeypatch.setattr(_look, "_expected_limit", expected)
-    monkeypatch.setattr(_look, "_FEWEST_ERRORS", 0)
+    monkeypatch.setattr(_pilot, "_expected_limit", expected)
+    monkeypatch.setattr(_pilot, "_FEWEST_ERRORS", 0)
 
 
 @pytest.mark.parametrize("k", _FOLDS)
@@ -198,7 +198,7 @@ def curve(monkeypatch, late, early, n=1000, folds=False):
         rate = late if len(rows) == n_first(n, folds) else early
         return np.arange(len(rows)) < round(rate * len(rows))
 
-    monkeypatch.setattr(_look, "_mistakes", mistakes)
+    monkeypatch.setattr(_pilot, "_mistakes", mistakes)
     return look(np.zeros((n, 1)), np.arange(n) % 2, np.arange(n), folds=folds)
 
 
@@ -209,7 +209,7 @@ def test_folds_where_errors_are_many_and_one_split_where_they_are_rare(monkeypat
     # Few errors might turn out to be none.
     few = curve(monkeypatch, 0.02, 0.02, folds=True)
     assert few.split == "single"
-    monkeypatch.setattr(_look, "_FEWEST_ERRORS", 5)
+    monkeypatch.setattr(_pilot, "_FEWEST_ERRORS", 5)
     assert curve(monkeypatch, 0.02, 0.02, folds=True).split in _FOLDS
     rare = curve(monkeypatch, 0.0, 0.0, folds=True)
     assert (rare.split, rare.first) == ("single", 0)
