@@ -11,8 +11,22 @@ from thorough import grid
 from certivote import CertifiedVoteClassifier
 from certivote.maths import dirichlet
 from certivote.maths.occam import PriceList
-from certivote.pipeline import PartRows, Prepared, PreparedPart, _certify, certify_votes, make_plan
-from certivote.pipeline._grouping import Grouping
+from certivote.pipeline import (
+    Grouping,
+    KeptRows,
+    PartRows,
+    Prepared,
+    PreparedPart,
+    PromiseData,
+    RowsWithVotes,
+    Seed,
+    Streams,
+    Table,
+    _learn,
+    _rows,
+    certify_votes,
+    make_plan,
+)
 from certivote.pipeline._learn import Problem, expected_bound
 from certivote.pipeline._priors import (
     HyperPrior,
@@ -20,9 +34,6 @@ from certivote.pipeline._priors import (
     informed_hyper_prior,
     staying_price,
 )
-from certivote.pipeline._promises import PromiseData
-from certivote.pipeline._provenance import Table
-from certivote.pipeline._streams import Seed, Streams
 from certivote.voters import Stumps
 from certivote.votes import build_votes
 
@@ -77,9 +88,16 @@ def test_staying_is_cheap_at_each_kind_of_prior():
 
 def part_of(votes, labels, hyper_priors):
     """One part whose rows, voters and digests nobody looks at."""
-    rows = PartRows(np.arange(0), np.arange(len(labels)))
     return PreparedPart(
-        rows, None, votes, labels, labels[:0], None, None, hyper_priors, (0, 0), ("", ""), (), None, PromiseData()
+        rows=PartRows(np.arange(0), np.arange(len(labels))),
+        n_train=0,
+        training_labels=labels[:0],
+        voters=None,
+        hyper_priors=hyper_priors,
+        certification=RowsWithVotes(votes, labels, digests=("", ""), duplicates=(0, 0)),
+        findings=(),
+        promise_data=PromiseData(),
+        kept=KeptRows(),
     )
 
 
@@ -118,10 +136,10 @@ def test_everything_is_chosen_before_the_draw(method, monkeypatch):
         original = getattr(owner, name)
         monkeypatch.setattr(owner, name, lambda *a, **k: calls.append(what) or original(*a, **k))
 
-    watch(_certify, "expected_bound", "choose")
-    monkeypatch.setitem(_certify.SOLVERS, "lbfgs", spy_solver(calls))
+    watch(_learn, "expected_bound", "choose")
+    monkeypatch.setitem(_learn.SOLVERS, "lbfgs", spy_solver(calls))
     watch(dirichlet, "draw", "draw")
-    watch(_certify, "count_votes", "count")
+    watch(_rows, "count_votes", "count")
     certified(method, few_good(), renyi_order=(1.3, 1.5), n_draws=2)
     options = 3 * (2 if method == "dis-v" else 1)
     assert calls[:options] == ["learn"] * options
@@ -132,7 +150,7 @@ def test_everything_is_chosen_before_the_draw(method, monkeypatch):
 
 
 def spy_solver(calls):
-    original = _certify.SOLVERS["lbfgs"]
+    original = _learn.SOLVERS["lbfgs"]
     return lambda *arguments: calls.append("learn") or original(*arguments)
 
 
@@ -151,7 +169,7 @@ def test_the_prior_with_the_smallest_expected_bound_is_taken_and_paid(method, se
     for prior in everyone.hyper_priors:
         setting = replace(resolved.settings()[0], prior_nats=math.log(3.0))
         problem = Problem(
-            everyone.votes, everyone.labels, "plurality", prior.beta, resolved.family, resolved.method, setting
+            *everyone.certification.to_learn(), "plurality", prior.beta, resolved.family, resolved.method, setting
         )
         alone = certified(method, replace(everyone, hyper_priors=(HyperPrior(prior.beta, 1 / 3),)))
         expected.append((expected_bound(problem, np.array(alone.alpha)), alone))

@@ -14,7 +14,7 @@ from thorough import grid
 from certivote import CertifiedVoteClassifier
 from certivote.certificate import FirstRows
 from certivote.maths.streams import stream
-from certivote.pipeline import _pilot, _prepare, make_plan, prepare
+from certivote.pipeline import RowsInMemory, _pilot, make_plan, prepare
 from certivote.pipeline._pilot import _FOLDS, _SHARES, Look, _expected_limit, _power_law, look_at_first, n_first
 from certivote.promises import Precision
 from certivote.splits import Single
@@ -98,7 +98,7 @@ def row_order(n, digest):
 
 def prepared(X, y, split="single", share=None, voters=GROVE, prior="informed"):
     plan = make_plan("dis-b", voters, split, prior=prior, random_state=SEED)
-    return prepare(replace(plan, train_share=share), X, y)
+    return prepare(replace(plan, train_share=share), RowsInMemory(plan.voters, X, y))
 
 
 def facts(part):
@@ -118,10 +118,10 @@ def test_the_certification_rows_reach_neither_share_nor_voters_nor_prior(made, o
     assert training in [round(share * N) for share in _SHARES]
     certified = order[training:]
     assert np.array_equal(part.rows.certify, np.sort(certified))
-    assert np.array_equal(part.labels, y[np.sort(certified)])
+    assert np.array_equal(part.certification.labels, y[np.sort(certified)])
     spoiled = prepared(*garbage(X, y, certified))
     assert (spoiled.first_rows, facts(spoiled.parts[0])) == (ready.first_rows, facts(part))
-    assert not np.array_equal(spoiled.parts[0].labels, part.labels)
+    assert not np.array_equal(spoiled.parts[0].certification.labels, part.certification.labels)
     # The share alone does not depend on the rest of the training rows either; the voters do.
     first_only = prepared(*garbage(X, y, order[n_first(N, folds=False) :]))
     assert (first_only.first_rows, facts(first_only.parts[0])[0]) == (ready.first_rows, facts(part)[0])
@@ -225,7 +225,7 @@ def asked(monkeypatch):
         found.append(folds)
         return Look("single", 0.5, 0, "half of the rows train the voters: so said the test")
 
-    monkeypatch.setattr(_prepare, "look_at_first", noted)
+    monkeypatch.setattr(_pilot, "look_at_first", noted)
     return found
 
 
@@ -241,7 +241,7 @@ def test_folds_may_be_chosen_where_rows_are_few_and_nothing_else_is_asked_for(as
     small(promises=[Precision()])
     small(groups=np.arange(60) // 2)
     small(order=np.arange(60))
-    monkeypatch.setattr(_prepare, "FOLDED_BELOW", 60)
+    monkeypatch.setattr(_pilot, "FOLDED_BELOW", 60)
     small()
     small(n=59)
     assert asked == [True, False, False, False, False, False, True]

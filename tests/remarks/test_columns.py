@@ -1,5 +1,7 @@
 """Remarks about columns: giveaways, identifiers, constant and empty ones are named, and measurements are not."""
 
+from importlib import import_module
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -254,7 +256,7 @@ def test_remarks_decide_nothing(monkeypatch):
     X = np.column_stack([X, y])
     clf = CertifiedVoteClassifier("dis-b", "forest", random_state=0)
     with_them = clf.fit(X, y).certificate_
-    monkeypatch.setattr("certivote.pipeline._train.column_findings", lambda *_: ())
+    monkeypatch.setattr(import_module("certivote.pipeline.run"), "column_findings", lambda *_: ())
     without = clf.fit(X, y).certificate_
     assert with_them.remarks
     assert (with_them.parts, with_them.by_class) == (without.parts, without.by_class)

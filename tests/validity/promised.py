@@ -170,7 +170,7 @@ def _training(world, rng):
     votes = OutOfSampleVotes(build_votes(codes=world.answers[cases], n_classes=world.n_classes), np.arange(VOTERS))
     entities = None if groups is None else Entities(groups)
     columns = world.column_of(cases)
-    return {"training": columns, "unseen": lambda: OutOfSampleRows(votes, labels, columns, entities)}
+    return {"training": columns, "out_of_sample": lambda: OutOfSampleRows(votes, labels, columns, entities)}
 
 
 # Whole fits, and given models

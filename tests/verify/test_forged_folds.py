@@ -19,7 +19,7 @@ from certivote.pipeline._division import split_rows
 from certivote.verify._look import is_train_share
 
 FOLDS = tuple(map(str, _pilot._FOLDS))
-PREPARE = importlib.import_module("certivote.pipeline._prepare")
+MEMORY = importlib.import_module("certivote.pipeline._memory")
 
 
 def failures(certificate, *given, **options):
@@ -161,7 +161,7 @@ def forged_rows(monkeypatch, divide, **options):
     """A fit whose parts have other rows: the certificate is made from these, and agrees with itself."""
     X, y = rows(2, 2.5, 220)
     with monkeypatch.context() as patch:
-        patch.setattr(PREPARE, "split_rows", lambda shuffled, *how: divide(split_rows(shuffled, *how)))
+        patch.setattr(MEMORY, "split_rows", lambda shuffled, *how: divide(split_rows(shuffled, *how)))
         return CertifiedVoteClassifier("auto", forest(), random_state=5, **options).fit(X, y), X, y
 
 

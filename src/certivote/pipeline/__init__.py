@@ -1,45 +1,69 @@
 """From rows to a certified vote, in the order of the work.
 
-A :class:`Plan` (:func:`make_plan` resolves every ``"auto"``) is run by :func:`run`: split the rows, fit the voters,
-weigh them by their out-of-sample votes, learn the posterior, draw, count, certify. Steps see only what came before
-them; nothing computed from the certification rows reaches the voters, the hyper-prior or the choice of the bound, and
-the draw has a random stream of its own. Formulas are in :mod:`certivote.theory`, the record is in
-:mod:`certivote.certificate`; nothing here is shown, verified or written to disk.
+A :class:`Plan` (:func:`make_plan` resolves every ``"auto"``) is run by :func:`run`: divide the rows, train the voters,
+weigh them by their out-of-sample votes, let them vote, learn the posterior, draw, count, certify. Steps see only what
+came before them; nothing computed from the certification rows reaches the voters, the hyper-prior or the choice of the
+bound, and the draw has a random stream of its own. Rows may lie in memory, on a cluster, or be known by the answers of
+given models: see :class:`Rows`. Formulas are in :mod:`certivote.theory`, the record is in :mod:`certivote.certificate`;
+nothing here is shown, verified or written to disk.
 """
 
 from certivote.pipeline._blocks import Block
-from certivote.pipeline._certify import CertifiedPart, Outcome, certify_votes
 from certivote.pipeline._compare import compare
 from certivote.pipeline._counts import PredictionCounts, certify_counts, count_predictions, merge_counts
-from certivote.pipeline._decisive import DecisiveVoters
-from certivote.pipeline._division import ROWS_BY_NUMBER, ByNumber, NumberedRows, PartRows, Split, trains
+from certivote.pipeline._division import ROWS_BY_NUMBER, ByNumber, NumberedRows, PartRows, Split, chosen_rows, trains
 from certivote.pipeline._duplicates import COMPARED_ROWS
 from certivote.pipeline._given import certify, certify_predictions
-from certivote.pipeline._grouping import require_repeatable, required_grouping
+from certivote.pipeline._grouping import Grouping, require_repeatable, required_grouping
 from certivote.pipeline._input import as_floats, check_held, check_labelled, check_rows, plain_values, refuse_fit_params
 from certivote.pipeline._learn import SOLVERS, Problem, training_objective
+from certivote.pipeline._memory import RowsInMemory
 from certivote.pipeline._plan import PARAMETER_CONSTRAINTS, Plan, make_plan, usual_voters
-from certivote.pipeline._prepare import prepare
-from certivote.pipeline._prepare_elsewhere import RowsElsewhere, prepare_elsewhere
-from certivote.pipeline._prepared import Count, FullCount, Prepared, PreparedPart
 from certivote.pipeline._progress import Stage, progress
-from certivote.pipeline._reference import GRID, ColumnShares, Reference, on_grid, table_columns
-from certivote.pipeline._run import run
-from certivote.pipeline._streams import Seed
+from certivote.pipeline._promises import PromiseData
+from certivote.pipeline._provenance import Table
+from certivote.pipeline._reference import (
+    GRID,
+    MOST_ROWS,
+    ColumnShares,
+    KeptRows,
+    Reference,
+    on_grid,
+    probe_rows,
+    reference_among,
+    table_columns,
+)
+from certivote.pipeline._rows import (
+    CertificationRows,
+    Count,
+    Division,
+    Prepared,
+    PreparedPart,
+    Rows,
+    RowsOfPart,
+    RowsWithVotes,
+    TrainingRows,
+    unseen_classes,
+)
+from certivote.pipeline._streams import Seed, Streams
+from certivote.pipeline.run import CertifiedPart, Outcome, certify_votes, prepare, run
 
 __all__ = [
     "COMPARED_ROWS",
     "GRID",
+    "MOST_ROWS",
     "PARAMETER_CONSTRAINTS",
     "ROWS_BY_NUMBER",
     "SOLVERS",
     "Block",
     "ByNumber",
+    "CertificationRows",
     "CertifiedPart",
     "ColumnShares",
     "Count",
-    "DecisiveVoters",
-    "FullCount",
+    "Division",
+    "Grouping",
+    "KeptRows",
     "NumberedRows",
     "Outcome",
     "PartRows",
@@ -48,11 +72,18 @@ __all__ = [
     "Prepared",
     "PreparedPart",
     "Problem",
+    "PromiseData",
     "Reference",
-    "RowsElsewhere",
+    "Rows",
+    "RowsInMemory",
+    "RowsOfPart",
+    "RowsWithVotes",
     "Seed",
     "Split",
     "Stage",
+    "Streams",
+    "Table",
+    "TrainingRows",
     "as_floats",
     "certify",
     "certify_counts",
@@ -61,6 +92,7 @@ __all__ = [
     "check_held",
     "check_labelled",
     "check_rows",
+    "chosen_rows",
     "compare",
     "count_predictions",
     "make_plan",
@@ -68,8 +100,9 @@ __all__ = [
     "on_grid",
     "plain_values",
     "prepare",
-    "prepare_elsewhere",
+    "probe_rows",
     "progress",
+    "reference_among",
     "refuse_fit_params",
     "require_repeatable",
     "required_grouping",
@@ -77,5 +110,6 @@ __all__ = [
     "table_columns",
     "training_objective",
     "trains",
+    "unseen_classes",
     "usual_voters",
 ]

@@ -18,12 +18,20 @@ from numpy.typing import ArrayLike, NDArray
 from certivote.certificate import Certificate, check_aligned, join_pieces, row_keys, row_piece
 from certivote.codec import CodecError, Within, parse, read, write
 from certivote.maths.tree_digest import LEAF, Piece
-from certivote.pipeline._answers import by_name, checked_labels, codes_of, match
-from certivote.pipeline._given_rows import GivenRows, alone, certified, checked_plan, for_models
+from certivote.pipeline._answers import (
+    AnsweredRows,
+    as_written,
+    by_name,
+    certify_alone,
+    checked_labels,
+    codes_of,
+    for_models,
+    given_plan,
+    match,
+)
 from certivote.pipeline._grouping import Grouping
 from certivote.pipeline._input import column_name
-from certivote.pipeline._prepared import CountedRows
-from certivote.pipeline._promises import PromiseData, check_promises
+from certivote.pipeline._provenance import Table
 from certivote.pipeline._streams import Streams, seed_of
 from certivote.promises import PROMISES, ByClass, Promise
 from certivote.votes import build_votes
@@ -373,7 +381,7 @@ def certify_counts(
     >>> certify_counts(count_predictions(true, said), n_rows=200) == certify_predictions(true, said)
     True
     """
-    plan = checked_plan(delta, promises, together, random_state=None)
+    plan = given_plan(delta, promises, together, random_state=None)
     for promise in plan.promises:
         if not promise.takes_counts:
             able = ", ".join(kind.__name__ for kind in PROMISES.values() if kind.takes_counts and kind is not ByClass)
@@ -387,27 +395,25 @@ def certify_counts(
     # Of labels that are equal, the first is how the class is written: parts are in the order of the rows.
     true, said = [label for part in parts for label in part.true], [label for part in parts for label in part.said]
     classes = match(true, [said], [[]], [name])
-    check_promises(plan.promises, np.array(list(map(str, classes))), None)
     table = np.zeros((len(classes), len(classes)), dtype=np.int64)
     for part in parts:
         rows, columns, how_many = np.array(part.cells, dtype=np.int64).T
         own, answers = codes_of(list(part.true), classes), codes_of(list(part.said), classes)
         np.add.at(table, (own[rows], answers[columns]), how_many)
     labels, codes = np.nonzero(table)
-    given = GivenRows(
-        classes=classes,
+    rows = AnsweredRows(
+        classes=as_written(classes),
         labels=labels,
-        target=merged.target,
-        columns=(name,),
-        n_columns=1,
-        units=Grouping(),
+        table=Table(merged.target, (name,), 1, tuple(table.sum(axis=1).tolist())),
+        grouping=Grouping(),
         streams=Streams(seed_of(None), ""),  # nothing is random
         digests=(join_pieces(part.piece for part in parts), ""),
-        counted=CountedRows(table[labels, codes], _votes_digest(parts, classes)),
         subject="answers",
+        repeats=table[labels, codes],
+        votes_digest=_votes_digest(parts, classes),
     )
-    plan = alone(for_models(plan, [name], given.subject, given.streams.seed))
-    return certified(plan, codes[:, None], given, PromiseData(is_given=True)).certificate
+    plan = for_models(plan, [name], rows.subject, rows.streams.seed)
+    return certify_alone(plan, rows, codes, rows.data).certificate
 
 
 def _votes_digest(parts: Sequence[CountedPart], classes: list[Any]) -> str:

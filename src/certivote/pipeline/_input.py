@@ -1,15 +1,16 @@
 """What users give: rows as the voters get them; labels, groups and times as plain Python values."""
 
-import warnings
 from collections import Counter
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
 
+from certivote._warn import warn
 from certivote.certificate import check_aligned, counted
 from certivote.voters import FittedPreprocessed, UnreadWarning, VoterSet
 
@@ -95,14 +96,25 @@ def check_rows(owner: Any, voter_set: VoterSet, X: Any, voters: Any, strict: boo
     for entry in voters.unread(X) if isinstance(voters, FittedPreprocessed) else ():
         if strict:
             raise ValueError(f"strict=True: X, {entry}.")
-        warnings.warn(f"X, {entry}; counted as missing.", UnreadWarning, stacklevel=4)
+        warn(f"X, {entry}; counted as missing.", UnreadWarning)
     return X
 
 
-def check_labelled(owner: Any, voters: VoterSet, X: Any, y: Any, reset: bool = True) -> tuple[Any, NDArray[Any]]:
-    """Rows and labels; with ``reset``, ``owner`` remembers the names and the number of the features."""
+class Features(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """What scikit-learn's checks remember of the features: ``n_features_in_``, and ``feature_names_in_`` if any."""
+
+
+Features.__name__ = "CertifiedVoteClassifier"  # as messages of these checks call it
+
+
+def check_labelled(voters: VoterSet, X: Any, y: Any, seen: Any = None) -> tuple[Any, NDArray[Any], Any]:
+    """Rows and labels as voters get them, and their features.
+
+    With ``seen``, features or a fitted estimator, these have to be the same; it stays as it is.
+    """
     check_aligned(X=X, y=y)
     check_held(X=X, y=y)
+    owner, reset = (Features(), True) if seen is None else (seen, False)
     if _stays_frame(voters, X):
         validate_data(owner, X, reset=reset, skip_check_array=True)
         y = column_or_1d(y, warn=True)
@@ -110,7 +122,7 @@ def check_labelled(owner: Any, voters: VoterSet, X: Any, y: Any, reset: bool = T
     else:
         X, y = _validated(owner, X, y, reset=reset, **voters.input_checks)
     check_classification_targets(y)
-    return X, np.asarray(y)
+    return X, np.asarray(y), owner
 
 
 def _validated(owner: Any, *data: Any, **checks: Any) -> Any:

@@ -69,8 +69,6 @@ def staying_price(prior: Any) -> PriceList:
     return PriceList.mixture(((math.log(len(_GRID)) if isinstance(prior, str) else 0.0, 0.5),))
 
 
-Array = NDArray[np.float64]
-
 _ROWS = 20_000
 """Training rows that suffice to weigh a few dozen groups of voters."""
 _CAUTION = 4.0

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from certivote._version import __version__
 from certivote.certificate import Provenance
-from certivote.pipeline._input import column_name
 from certivote.pipeline._streams import Streams
 
 
@@ -37,26 +36,11 @@ class Table:
     n_columns: int
     class_counts: tuple[int, ...]
 
-
-def describe_table(owner: Any, given: Any, y: NDArray[Any], classes: NDArray[Any]) -> Table:
-    """What there is to record.
-
-    Parameters
-    ----------
-    owner : estimator
-        It has seen the features, and so knows their names and number.
-    given : array-like
-        The labels as the user gave them, maybe with a name.
-    y, classes : array
-        The labels themselves, and all classes.
-    """
-    counts = np.bincount(np.searchsorted(classes, y), minlength=len(classes))
-    return Table(
-        target=column_name(given),
-        columns=tuple(map(str, getattr(owner, "feature_names_in_", ()))),
-        n_columns=int(owner.n_features_in_),
-        class_counts=tuple(counts.tolist()),
-    )
+    @classmethod
+    def of(cls, features: Any, target: str, class_counts: NDArray[Any]) -> "Table":
+        """Of features as scikit-learn has checked them."""
+        names = tuple(map(str, getattr(features, "feature_names_in_", ())))
+        return cls(target, names, int(features.n_features_in_), tuple(class_counts.tolist()))
 
 
 def provenance(table: Table, streams: Streams, parameters: tuple[tuple[str, str], ...]) -> Provenance:

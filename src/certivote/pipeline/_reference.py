@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import _safe_indexing
 
-from certivote.certificate import missing_places, names_of
-from certivote.pipeline._division import PartRows
+from certivote.certificate import Witnesses, missing_places, names_of
 from certivote.pipeline._input import plain_values
 from certivote.theory.entities import Entities
 from certivote.votes import Votes
 
+_ROWS, _FROM = 64, 200
+"""Probe rows, and the rows that their values are taken from."""
 GRID = 1 << 12
 """Masses are kept as multiples of one over this."""
 MOST_ROWS = 10_000
@@ -149,6 +150,25 @@ class Reference:
             column.check()
 
 
+@dataclass(frozen=True)
+class KeptRows:
+    """What a model keeps of the rows of its part; nothing is kept where given models are certified.
+
+    Attributes
+    ----------
+    probe : rows
+        Some that are none of the data, see :func:`probe_rows`.
+    reference : ReferenceRows or None
+        Certification rows that new rows can be compared with later.
+    witnesses : Witnesses or None
+        By which rows that it was made from are recognised.
+    """
+
+    probe: Any = None
+    reference: ReferenceRows | None = None
+    witnesses: Witnesses | None = None
+
+
 def on_grid(masses: Array) -> NDArray[np.uint16]:
     """The nearest multiples of ``1/GRID``.
 
@@ -232,22 +252,8 @@ def _is_short(word: str) -> bool:
     return len(word) <= _LONGEST and word == word.encode(errors="ignore").decode()
 
 
-_ROWS, _FROM = 64, 200
-"""Probe rows, and the rows that their values are taken from."""
-
-
-def probe_rows(X: Any, part: PartRows, rng: np.random.Generator) -> Any:
-    """Rows that are none of the data: each value comes from the same column of another row.
-
-    Parameters
-    ----------
-    X : array, CSR matrix or data frame
-        All rows, as voters get them.
-    part : PartRows
-        Values are those of some of its training rows; if it has none, of its certification rows.
-    rng : numpy Generator
-    """
-    known = part.train if len(part.train) else part.certify
+def probe_rows(X: Any, known: NDArray[np.intp], rng: np.random.Generator) -> Any:
+    """Rows that are none of the data: each value comes from the same column of one of the ``known`` rows of ``X``."""
     some = _safe_indexing(X, np.sort(rng.permutation(known)[:_FROM]))
     return _shuffled_sparse(some, rng) if sparse.issparse(some) else _shuffled(some, rng)
 
