@@ -91,7 +91,7 @@ def test_fit_passes_its_options_on(table, tmp_path):
         "constant": "exact",
     }
     assert {key: record[key] for key in expected} == expected
-    assert record["parts"][0]["n"] == 569 - round(0.4 * 569)
+    assert record["parts"][0]["statement"]["n"] == 569 - round(0.4 * 569)
     assert set(record["parts"][0]["beta"]) == {0.2}
     assert len(record["parts"][0]["alpha"]) == 6 * 10 * 2
 
@@ -334,7 +334,8 @@ def test_json_for_programs(table, tmp_path):
     verified = json.loads(run("verify", tmp_path / "c.json", "--json").stdout)
     assert verified["verified"]
     record = json.loads((tmp_path / "c.json").read_text())
-    (tmp_path / "c.json").write_text(json.dumps({**record, "bound": record["bound"] / 2}))
+    record["parts"][0]["statement"]["bound"] /= 2
+    (tmp_path / "c.json").write_text(json.dumps(record))
     result = run("verify", tmp_path / "c.json", "--json")
     assert result.exit_code == 1
     assert not json.loads(result.stdout)["verified"]

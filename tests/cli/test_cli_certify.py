@@ -100,7 +100,7 @@ def test_the_certificate_is_printed_as_fit_does(folder):
     printed = run("certify", "predictions.csv", *OUTCOME, "--out", "-", "--quiet")
     assert Certificate.from_json(printed.stdout) == certificate(folder, "plain")
     piped = run("certify", "-", *OUTCOME, "--json", input=(folder / "predictions.csv").read_bytes())
-    assert json.loads(piped.stdout)["bound"] == certificate(folder, "plain").bound
+    assert Certificate.from_json(piped.stdout).bound == certificate(folder, "plain").bound
 
 
 def test_rows_that_training_has_too_are_counted(made):
@@ -295,14 +295,14 @@ def test_answers_that_predict_wrote_are_those_of_the_model(own, tmp_path):
     answered = tmp_path / "answered.csv"
     assert run("predict", own / "m.certivote", own / "new.csv", "-o", answered).exit_code == 0
     result = run("certify", answered, "--truth", "outcome", "--predicted", "certivote_label", "--json")
-    assert json.loads(result.stdout)["bound"] == certificate(own, "c").bound
+    assert Certificate.from_json(result.stdout).bound == certificate(own, "c").bound
 
 
 def test_classes_of_a_model_are_matched_by_value(own, tmp_path):
     text = re.sub(r",(\d)$", r",\1.0", (own / "new.csv").read_text(), flags=re.MULTILINE)
     (tmp_path / "new.csv").write_text(text)
     result = run("certify", tmp_path / "new.csv", "--truth", "outcome", "--model", own / "m.certivote", "--json")
-    assert json.loads(result.stdout)["parts"][0]["errors"] == certificate(own, "c").deployed_part.errors
+    assert Certificate.from_json(result.stdout).deployed_part.errors == certificate(own, "c").deployed_part.errors
 
 
 def test_rows_that_a_model_was_made_from_are_refused(own):

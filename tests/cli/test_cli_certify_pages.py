@@ -79,7 +79,7 @@ def test_the_page_of_certify_has_a_heading(folder):
 @pytest.mark.parametrize("kind", ["plain", "groups", "several"])
 def test_no_page_is_made_of_a_forged_record(folder, kind):
     record = json.loads((folder / f"{kind}.json").read_text())
-    record["bound"] /= 2
+    record["parts"][0]["statement"]["bound"] /= 2
     (folder / "forged.json").write_text(json.dumps(record))
     result = run("report", "forged.json", "--out", "page.html")
     assert result.exit_code == 1

@@ -148,7 +148,8 @@ def test_quiet_means_no_warnings(tmp_path):
 def test_a_quiet_audit_that_fails_says_so(folder, tmp_path):
     record = json.loads(run("fit", folder / "data.csv", *FIT, "--json").stdout)
     path = tmp_path / "c.json"
-    path.write_text(json.dumps({**record, "bound": record["bound"] / 2}))
+    record["parts"][0]["statement"]["bound"] /= 2
+    path.write_text(json.dumps(record))
     result = run("verify", path, "-q")
     assert (result.exit_code, result.stdout) == (1, "")
     assert "checks FAILED: do not rely on this certificate." in result.stderr

@@ -87,11 +87,11 @@ def test_the_model_predicts(folder):
 
 def test_a_changed_number_fails(folder, tmp_path):
     record = json.loads((folder / "c.json").read_text())
-    record["bound"] *= 0.9
+    record["parts"][0]["statement"]["bound"] *= 0.9
     (tmp_path / "c.json").write_text(json.dumps(record))
     result = run(app, ["verify", str(tmp_path / "c.json")])
     assert result.exit_code == 1
-    assert "FAIL  bound" in result.output
+    assert "FAIL  part, bound" in result.output
     assert "do not rely" in result.output
 
 

@@ -231,7 +231,7 @@ BROKEN = {
     "one statement": lambda each: {"statements": each.statements[:1]},
     "other statements": lambda each: {"statements": (replace(each.statements[0], kind="luck"),)},
     "no rows": lambda each: {
-        "statements": tuple(replace(entry, n=0, errors=None, risks=(), bound=1.0) for entry in each.statements)
+        "statements": tuple(replace(entry, n=0, errors=None, losses=(), bound=1.0) for entry in each.statements)
     },
     "nothing fixed": lambda each: {"fixed": ()},
     "too little fixed": lambda each: {

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from altering import altered
 from reports import certificate
 
 from certivote import Certificate
@@ -122,15 +123,15 @@ def test_a_finding_that_is_none_is_refused(finding, problem):
 def test_remarks_that_follow_from_numbers_have_no_field():
     made = certificate("dis-b")
     assert remarks(made) == []
-    part = replace(made.deployed_part, entities=made.deployed_part.n)
+    part = altered(made.deployed_part, entities=made.deployed_part.n)
     (told,) = remarks(replace(made, parts=(part,), groups="patient"))
     assert told[0] == "one row each"
     assert told[1] == (
         "Every certified entity has one row, so groups change nothing but the test: without them, errors would be "
         "counted by the binomial tail, which is a little tighter."
     )
-    part = replace(made.deployed_part, risks=(0.4321, 0.1))
-    (told,) = remarks(replace(made, method="c-bound", bound=1.0, parts=(part,)))
+    part = altered(made.deployed_part, means=(0.4321, 0.1), bound=1.0)
+    (told,) = remarks(replace(made, method="c-bound", parts=(part,)))
     assert told[0] == "theorem that does not apply"
     assert told[1] == (
         "The theorem needs a mean wrong mass below one half, and the sample's 0.4321 is not certified to be."
@@ -176,7 +177,7 @@ def test_remarks_that_follow_from_numbers_have_no_field():
 )
 def test_choices_are_told(changes, text):
     made = certificate("dis-b")
-    part = replace(made.deployed_part, n=75, training_rows=75)
+    part = altered(made.deployed_part, n=75, training_rows=75)
     assert choices(replace(made, parts=(part,), **changes)) == text
 
 

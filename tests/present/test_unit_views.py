@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from altering import with_part
 from fits import forest
 from reports import answers, certificate, grouped_fit, labels, page_words, patients, views, with_classes
 from sklearn.ensemble import RandomForestClassifier
@@ -17,10 +18,6 @@ from certivote.present.report._curves import delta_curve
 from certivote.voters import Forest
 
 ENTITIES = ["entities", "entities by kl", "entities, mean vote", "entities, random vote", "a model of entities"]
-
-
-def with_part(made, **changes):
-    return replace(made, parts=(replace(made.deployed_part, **changes),))
 
 
 def told(made, words):
@@ -85,7 +82,7 @@ def test_few_entities_are_said_beside_the_bound():
 
 
 def test_a_vacuous_bound_has_too_few_entities():
-    made = replace(certificate("a model of entities"), bound=1.0)
+    made = with_part(certificate("a model of entities"), bound=1.0)
     assert "too few certified entities" in cautions(made)[0]
 
 
@@ -96,13 +93,13 @@ def test_the_majority_is_compared_in_the_mean_over_entities():
     assert not any("is better" in text for text in cautions(fewer_rows))
     less = with_part(made, majority_losses=tuple(0.5 * loss for loss in part.losses))
     assert f"it is wrong on {50 * part.risks[0]:.2f} % in the mean over entities" in told(less, "is better")
-    assert f"({100 * np.mean(part.majority_losses):.2f} % in the mean over entities, " in certificate_text(made)
+    assert f"({100 * np.mean(part.majority.losses):.2f} % in the mean over entities, " in certificate_text(made)
 
 
 def test_a_class_is_judged_by_the_mean_over_entities():
     made = certificate("a model of entities")
     first, *rest = made.by_class
-    entry = replace(first, n=40, entities=3, errors=2, losses=(1.0, 1.0, 0.5), risks=(2.5 / 3,), bound=0.99)
+    entry = replace(first, n=40, entities=3, errors=2, losses=(1.0, 1.0, 0.5), bound=0.99)
     said = told(with_classes(made, entry, *rest), "mostly missed")
     assert "2 of its 40 certification rows of 3 entities got a wrong answer" in said
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from altering import altered
 from fits import fitted
 from reports import KINDS, answers, certificate, labels, page_words, views
 
@@ -66,7 +67,7 @@ def test_facts_have_their_names():
 @pytest.mark.parametrize(("errors", "words"), [(0, "0 errors"), (1, "1 error)"), (2, "2 errors")])
 def test_one_error_is_not_plural(errors, words):
     made = fitted("dis-b").certificate_
-    part = replace(made.deployed_part, holdout_errors=errors)
+    part = altered(made.deployed_part, holdout_errors=errors)
     assert f"({words}" in str(replace(made, parts=(part,)))
 
 

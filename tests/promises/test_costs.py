@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 
 from certivote import Certificate, CertifiedVoteClassifier, certify_predictions
-from certivote.certificate import Fixed
+from certivote.certificate import Fixed, confidence_nats
 from certivote.maths.betting import betting_upper, order_free_upper
 from certivote.promises import PROMISES, Costs
 from certivote.voters import Forest
@@ -193,7 +193,7 @@ def test_other_theorems_hold_for_mean_costs(method):
     assert 6 * entry.risks[0] == pytest.approx(mean)
     assert bool(entry.losses) == (method == "holdout")
     if method == "dis-r":
-        nats = (part.penalty + entry.confidence) / part.n
+        nats = (part.penalty + confidence_nats(clf.certificate_, part, entry)) / part.n
         q, p = entry.risks[0], entry.bound
         assert q * math.log(q / p) + (1 - q) * math.log((1 - q) / (1 - p)) == pytest.approx(nats, rel=1e-6)
 

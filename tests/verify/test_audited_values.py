@@ -6,6 +6,7 @@ import datetime
 import numpy as np
 import pandas as pd
 import pytest
+from altering import with_part
 from scipy import sparse
 
 pytest.importorskip("flint", reason="proofs need python-flint: install certivote[verify]")
@@ -32,10 +33,6 @@ def numbers():
     """True labels and answers of 40 rows, of which every fifth is wrong."""
     y = np.arange(40) % 2
     return y, np.where(np.arange(40) % 5 == 0, 1 - y, y)
-
-
-def with_part(certificate, **changes):
-    return dataclasses.replace(certificate, parts=(dataclasses.replace(certificate.deployed_part, **changes),))
 
 
 # --- Values.

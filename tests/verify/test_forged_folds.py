@@ -7,6 +7,7 @@ import json
 
 import numpy as np
 import pytest
+from altering import altered
 
 pytest.importorskip("flint", reason="proofs need python-flint: install certivote[verify]")
 
@@ -93,7 +94,7 @@ def test_folds_that_nothing_speaks_for_are_caught(folded, curved):
 def test_a_share_that_is_never_chosen_is_refused(share, curved):
     """Such as one so small that some of the rows that were looked at would be certified."""
     part, train = curved.certificate_.deployed_part, round(share * 220)
-    moved = dataclasses.replace(part, training_rows=train, n=max(220 - train, 1))
+    moved = altered(part, training_rows=train, n=max(220 - train, 1))
     forged = looked(dataclasses.replace(curved.certificate_, parts=(moved,)), share=share)
     assert not is_train_share(forged)
     assert "choices" in failures(forged)

@@ -6,6 +6,7 @@ import importlib
 
 import numpy as np
 import pytest
+from altering import altered
 
 pytest.importorskip("flint", reason="proofs need python-flint: install certivote[verify]")
 
@@ -189,7 +190,7 @@ def test_a_simulation_that_was_left_out_is_caught(monkeypatch):
             lambda self, vote, votes, labels, loss, rng: tally(self, vote, votes, labels, "half-weight", rng),
         )
         clf, X, y = fit("smv-exact", n_classes=3)
-    assert clf.certificate_.deployed_part.risk_draws == 0
+    assert clf.certificate_.deployed_part.statement.risk_draws == 0
     assert "part, risk" in failures(clf.certificate_, clf, X, y)
 
 
@@ -239,7 +240,7 @@ def test_errors_that_are_missing_or_made_up_end_in_no_traceback(name):
     given = case(name)
     certificate = given.model.certificate_
     made_up = None if certificate.deployed_part.errors is not None else 3
-    parts = tuple(dataclasses.replace(part, errors=made_up) for part in certificate.parts)
+    parts = tuple(altered(part, errors=made_up) for part in certificate.parts)
     by_class = tuple(dataclasses.replace(entry, errors=made_up) for entry in certificate.by_class)
     promises = with_statements(certificate, by_class).promises
     for changes in ({"parts": parts}, {"promises": promises}, {"parts": parts, "promises": promises}):

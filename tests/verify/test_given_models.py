@@ -7,6 +7,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
+from altering import with_part
 from sklearn.tree import DecisionTreeClassifier
 
 pytest.importorskip("flint", reason="proofs need python-flint: install certivote[verify]")
@@ -191,8 +192,8 @@ def several():
     return certify({name: tree.fit(X, y) for name, tree in trees.items()}, *rows())
 
 
-def with_part(certificate, **changes):
-    return dataclasses.replace(certificate, parts=(dataclasses.replace(certificate.deployed_part, **changes),))
+def with_bound(candidate, bound):
+    return dataclasses.replace(candidate, statement=dataclasses.replace(candidate.statement, bound=bound))
 
 
 def test_a_chosen_candidate_that_is_not_the_smallest_is_caught():
@@ -224,7 +225,7 @@ def test_weights_that_are_not_those_of_the_vote_are_caught():
 def test_a_delta_that_is_not_divided_is_caught():
     certificate = several()
     n = certificate.deployed_part.n
-    whole = [dataclasses.replace(one, bound=holdout(one.errors, n, 0.05)) for one in certificate.candidates]
+    whole = [with_bound(one, holdout(one.errors, n, 0.05)) for one in certificate.candidates]
     forged = dataclasses.replace(certificate, candidates=tuple(whole))
     assert {f"candidate {one.name}" for one in whole} <= failures(verify(forged))
     assert "part, delta" in failures(verify(with_part(certificate, delta=0.05)))

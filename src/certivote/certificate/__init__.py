@@ -6,7 +6,7 @@ methods import when they are called.
 """
 
 from certivote.certificate._alignment import check_aligned
-from certivote.certificate._certificate import Certificate, PriorKind, Subject, method_of
+from certivote.certificate._certificate import Certificate, PriorKind, Subject
 from certivote.certificate._digests import (
     as_rows,
     data_digest,
@@ -27,10 +27,12 @@ from certivote.certificate._in_words import (
     plain_percent,
 )
 from certivote.certificate._looks import FINDINGS, Finding, FirstRows
-from certivote.certificate._parts import Candidate, Drift, PartRecord, Payment
-from certivote.certificate._promises import Fixed, PromiseRecord, Statement
+from certivote.certificate._parts import Candidate, Drift, PartRecord
+from certivote.certificate._promises import Fixed, PromiseRecord
 from certivote.certificate._provenance import Provenance, recorded_parameters
 from certivote.certificate._reading import SCHEMA_VERSION
+from certivote.certificate._statements import Statement
+from certivote.certificate._theory import Payment, confidence_nats, method_of, payments_of, setting_of
 from certivote.certificate._used_rows import UsedRows, are_own_rows, used_rows, witnessed
 from certivote.certificate._values import class_place, missing_places, names_of, one_spelling
 from certivote.certificate._witnesses import MOST_WITNESSES, Witnesses, value_digests
@@ -64,6 +66,7 @@ __all__ = [
     "check_aligned",
     "class_place",
     "confidence",
+    "confidence_nats",
     "counted",
     "data_digest",
     "entities",
@@ -75,6 +78,7 @@ __all__ = [
     "number_up",
     "one_spelling",
     "part_digest",
+    "payments_of",
     "percent_down",
     "percent_up",
     "plain_percent",
@@ -82,6 +86,7 @@ __all__ = [
     "row_keys",
     "row_piece",
     "rows_digest",
+    "setting_of",
     "together",
     "used_rows",
     "value_digests",

@@ -1,56 +1,9 @@
-"""The frozen records of what else is said of a vote: promises, and the statements that they are made of."""
+"""The frozen records of what else is said of a vote: promises, which are made of statements."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from certivote.certificate._parts import Bound, Delta
-from certivote.codec import Count, Share
-
-
-@dataclass(frozen=True)
-class Statement:
-    """An upper bound on the probability of an event, given a condition: P[event | condition] <= bound.
-
-    Attributes
-    ----------
-    kind : str
-        What the event and the condition are; the promise that it belongs to says which kinds it has.
-    label : str
-        What it is about: a class, a group of rows, a cost.
-    threshold : float or None
-        Where the condition or the event compares a score with a number, that number.
-    n : int
-        Certification rows that satisfy the condition.
-    entities : int
-        Entities that have such rows; 0 if every row is by itself. The bound is then on the mean, over new entities that
-        have such cases, of the share of these at which the event happens.
-    errors : int or None
-        At how many of the rows the event happens; None for the random vote, which has no fixed answers, and where
-        there are no rows.
-    losses : tuple of float
-        With entities, of each the share of its rows at which the event happens, in the order of the bets. Where the
-        loss of a row is not just 0 or 1 and rows are by themselves, that of each row, in the order of the bets.
-    risks, delta, risk_draws, risk_delta, confidence, bound
-        As in :class:`PartRecord`, for these rows. The penalty is the part's own. Without rows the bound is 1.
-    """
-
-    kind: str
-    label: str
-    threshold: float | None
-    n: Count
-    entities: Count
-    errors: Count | None
-    losses: tuple[Share, ...] = field(repr=False)
-    risks: tuple[Share, ...]
-    delta: Delta
-    risk_draws: Count
-    risk_delta: Share
-    confidence: float
-    bound: Bound
-
-    @property
-    def size(self) -> int:
-        """Independent cases that the bound is computed from: entities, or rows."""
-        return self.entities or self.n
+from certivote.certificate._statements import Delta, Statement
+from certivote.codec import Count
 
 
 @dataclass(frozen=True)

@@ -7,16 +7,16 @@ from typing import Any
 from numpy.typing import NDArray
 
 from certivote._version import __version__
-from certivote.certificate import SCHEMA_VERSION, Certificate, Drift, PartRecord, Payment, PriorKind, PromiseRecord
+from certivote.certificate import SCHEMA_VERSION, Certificate, Drift, PartRecord, PriorKind, PromiseRecord, Statement
 from certivote.pipeline._grouping import drift_of
 from certivote.pipeline._learn import Learned
-from certivote.pipeline._majority import certified_majority, fixed_bound
+from certivote.pipeline._majority import certified_majority
 from certivote.pipeline._plan import Plan
 from certivote.pipeline._provenance import provenance
 from certivote.pipeline._rows import Count, Prepared, PreparedPart
-from certivote.promises import CountedVote
+from certivote.promises import CountedVote, by_theorem, fixed_statement, stated
 from certivote.theory.bounds import average_of_bounds
-from certivote.theory.predictors import GIVEN, Evidence, Vote
+from certivote.theory.predictors import GIVEN, Vote
 from certivote.theory.theorems import Account, Setting
 
 
@@ -26,10 +26,8 @@ class Attempt:
 
     number: int
     counted: CountedVote
-    evidence: Evidence
-    paid: Setting
+    statement: Statement
     penalty: float
-    bound: float
 
     @property
     def vote(self) -> Vote:
@@ -38,46 +36,36 @@ class Attempt:
 
 def attempt(plan: Plan, learned: Learned, counted: CountedVote, number: int) -> Attempt:
     """One vote, drawn where the method draws, and its bound."""
-    method, setting, vote = plan.method, learned.setting, counted.vote
+    theorem, setting, vote = plan.method.theorem, learned.setting, counted.vote
     evidence = counted.evidence(setting.delta)
-    paid = replace(setting, delta=setting.delta - evidence.risk_delta)
-    penalty = method.theorem.charge(plan.family, vote.parameters, learned.prior, vote.point, paid)
-    bound = method.theorem.bound(evidence.statistics, penalty, counted.count() or counted.n_rows(), paid)
-    return Attempt(number, counted, evidence, paid, penalty, bound)
+    penalty = theorem.charge(plan.family, vote.parameters, learned.prior, vote.point, setting)
+    statement = stated(evidence, plan.part_delta, by_theorem(theorem, setting, penalty), "error")
+    return Attempt(number, counted, statement, penalty)
 
 
 def part_record(
     plan: Plan, part: PreparedPart, classes: NDArray[Any], learned: Learned, attempt: Attempt, count: Count
 ) -> PartRecord:
     """The record of the attempt that is kept."""
-    evidence, vote, counted, rows = attempt.evidence, attempt.vote, attempt.counted, part.certification
-    n, entities = rows.n_rows, counted.count()
+    vote, counted, rows = attempt.vote, attempt.counted, part.certification
     # Bounds to compare with: of several parts the vote with the smallest bound is deployed, so these too hold together.
-    prior_errors, prior_losses, prior_bound = fixed_bound(
-        count.wrong, plan.of_part(plan.delta), rows.entities, count.repeats, plan.in_order
+    holdout = fixed_statement(
+        "hold-out", "", count.wrong, plan.of_part(plan.delta), rows.entities, count.repeats, plan.in_order
     )
     majority = certified_majority(
         part.training_labels,
         counted.labels,
-        len(classes),
+        classes,
         plan.delta / plan.n_parts,
         rows.entities,
         counted.repeats,
         plan.in_order,
     )
     return PartRecord(
-        n=n,
-        entities=entities,
-        errors=evidence.errors,
-        losses=evidence.losses,
-        risks=evidence.risks,
-        delta=plan.part_delta,
-        risk_draws=evidence.risk_draws,
-        risk_delta=evidence.risk_delta,
+        statement=attempt.statement,
+        holdout=holdout,
+        majority=majority,
         penalty=attempt.penalty,
-        confidence=plan.method.theorem.confidence(entities or n, attempt.paid),
-        payments=_payments(plan, learned, attempt, entities or n),
-        bound=attempt.bound,
         family=plan.family.name,
         n_voters=rows.votes.n_voters,
         alpha=tuple(vote.parameters.tolist()),
@@ -92,15 +80,14 @@ def part_record(
         training_rows=part.n_train,
         duplicates=count.duplicates[0],
         duplicates_of_training_rows=count.duplicates[1],
-        holdout_errors=prior_errors,
-        holdout_bound=prior_bound,
-        majority_class=str(classes[majority.code]),
-        majority_errors=majority.errors,
-        majority_bound=majority.bound,
-        holdout_losses=prior_losses,
-        majority_losses=majority.losses,
         drift=_drift(counted, rows.times),
     )
+
+
+def _account(record: PartRecord, setting: Setting) -> Account:
+    """What the bound of a part starts from and pays."""
+    paid = replace(setting, delta=setting.delta - record.statement.risk_delta)
+    return Account(record.statement.statistics, record.penalty, record.size, paid)
 
 
 def _drift(counted: CountedVote, times: NDArray[Any] | None) -> tuple[Drift, ...]:
@@ -108,20 +95,6 @@ def _drift(counted: CountedVote, times: NDArray[Any] | None) -> tuple[Drift, ...
     if times is None or counted.method.predictor.is_random:
         return ()
     return drift_of(counted.tally.wrong[0], times)
-
-
-def _payments(plan: Plan, learned: Learned, attempt: Attempt, n: int) -> tuple[Payment, ...]:
-    """Penalty and confidence, item by item. For reading: rounded like any sum of floats."""
-    theorem, paid, vote = plan.method.theorem, attempt.paid, attempt.vote
-    alone = replace(paid, prior_nats=0.0)
-    charged = (plan.family, vote.parameters, learned.prior, vote.point, alone)
-    items = theorem.items(*charged)
-    items["prior"] = attempt.penalty - theorem.charge(*charged)
-    undivided = theorem.confidence(n, replace(alone, delta=paid.delta * plan.part_delta / learned.setting.delta))
-    items["grid"] = theorem.confidence(n, paid) - undivided
-    items["constant"] = theorem.constant_nats(n, paid)
-    items["confidence"] = undivided - items["constant"]
-    return tuple(Payment(what, nats) for what, nats in items.items())
 
 
 def _prior(plan: Plan) -> PriorKind:
@@ -144,11 +117,9 @@ def assemble(
 ) -> Certificate:
     """The certificate, from the records of its parts and promises."""
     method, records, average = plan.method, [record for record, _, _ in certified], None
-    own, grouping, part = records[deployed], prepared.grouping, prepared.parts[0]
+    grouping, part = prepared.grouping, prepared.parts[0]
     if len(records) > 1 and plan.constant == "paper":
-        accounts = [
-            Account(record.statistics, record.penalty, record.size, attempt.paid) for record, _, attempt in certified
-        ]
+        accounts = [_account(record, learned.setting) for record, learned, _ in certified]
         average = method.theorem.average(accounts, plan.average_weights)
     elif len(records) > 1:
         average = average_of_bounds([record.bound for record in records], plan.average_weights)
@@ -166,7 +137,6 @@ def assemble(
         loss=plan.loss,
         split=str(plan.split),
         delta=plan.delta,
-        bound=own.bound,
         average_bound=average,
         deployed=deployed,
         average_weights=plan.average_weights,

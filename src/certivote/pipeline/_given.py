@@ -252,7 +252,7 @@ def _best(plan: Plan, rows: AnsweredRows, answers: Mapping[str, Codes], data: Se
     if vote.certificate.bound < certificate.bound:
         certificate, weights = vote.certificate, vote.deployed.vote.weights
     candidates = [
-        Candidate(name, own.deployed_part.errors or 0, own.deployed_part.losses, own.bound, own is certificate, weight)
+        Candidate(name, dataclasses.replace(own.deployed_part.statement, kind="candidate"), own is certificate, weight)
         for name, own, weight in zip(names, each, weights.tolist(), strict=True)
     ]
     return dataclasses.replace(certificate, candidates=tuple(candidates))

@@ -229,5 +229,5 @@ def _certified(
     simulation = streams.of("random vote", number) if predictor.is_random else None
     count = rows.count(plan.method, plan.loss, votes, fixed_point(np.log(central / central.sum())), simulation)
     attempts = (attempt(plan, learned, counted, draw) for draw, counted in enumerate(count.votes))
-    best = min(attempts, key=lambda each: each.bound)
+    best = min(attempts, key=lambda each: each.statement.bound)
     return part_record(plan, part, prepared.classes, learned, best, count), learned, best

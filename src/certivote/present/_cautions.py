@@ -1,7 +1,5 @@
 """What must be said beside the headline: where a small bound hides that the vote fails, or may not hold."""
 
-import math
-
 from certivote.certificate import (
     Certificate,
     Drift,
@@ -127,28 +125,29 @@ def _of_drift(drift: Drift) -> list[str]:
 def _of_majority(part: PartRecord, bound: float) -> list[str]:
     if worse := _worse_than_majority(part):
         return [worse]
-    if bound >= part.majority_bound:
+    if bound >= part.majority.bound:
         return [
-            f"This is certified no better than always answering '{part.majority_class}', which is wrong on at most "
-            f"{percent_up(part.majority_bound)} by the same rows."
+            f"This is certified no better than always answering '{part.majority.label}', which is wrong on at most "
+            f"{percent_up(part.majority.bound)} by the same rows."
         ]
     return []
 
 
 def _worse_than_majority(part: PartRecord) -> str:
     """What to say if always answering the most frequent class makes fewer errors; with entities, in the mean."""
-    better = f"Always answering '{part.majority_class}' is better: on the same {part.n:,} certification rows it"
+    better = f"Always answering '{part.majority.label}' is better: on the same {part.n:,} certification rows it"
     if part.entities and (part.losses or part.errors is None):
-        mean = math.fsum(part.majority_losses) / max(len(part.majority_losses), 1)
+        mean = part.majority.risks[0]
         if part.risks[0] <= mean:
             return ""
         mine = plain_percent(part.risks[0])
         return f"{better} is wrong on {plain_percent(mean)} in the mean over entities, this classifier on {mine}."
     errors = part.risks[0] * part.n if part.errors is None else part.errors
-    if errors <= part.majority_errors:
+    most = part.majority.errors or 0
+    if errors <= most:
         return ""
     made = f"{errors:,.1f} in the mean" if part.errors is None else counted(part.errors, "error")
-    return f"{better} makes {counted(part.majority_errors, 'error')}, this classifier {made}."
+    return f"{better} makes {counted(most, 'error')}, this classifier {made}."
 
 
 def _of_classes(entries: list[Statement]) -> list[str]:

@@ -1,7 +1,5 @@
 """A certificate in words: the numbers behind the promise, each with its name."""
 
-import math
-
 from certivote.certificate import (
     Certificate,
     Drift,
@@ -44,7 +42,7 @@ def facts(certificate: Certificate) -> list[tuple[str, str]]:
         ("observed errors", observed(part)),
         ("method", f"{certificate.method}, {certificate.theorem}"),
         ("what is certified", _certified(certificate)),
-        ("paid", _paid(part)),
+        ("paid", _paid(certificate)),
     ]
     if certificate.groups:
         single = ", and each has one row, as without groups" if part.entities == part.n else ""
@@ -87,8 +85,8 @@ def _origin(certificate: Certificate) -> list[tuple[str, str]]:
         ("duplicates", duplicates(certificate)),
         (
             "for comparison",
-            f"the same voters with their prior weights, by hold-out: {percent_up(part.holdout_bound)} "
-            f"({counted(part.holdout_errors, 'error')}); choosing between the two now would void both",
+            f"the same voters with their prior weights, by hold-out: {percent_up(part.holdout.bound)} "
+            f"({counted(part.holdout.errors or 0, 'error')}); choosing between the two now would void both",
         ),
     ]
 
@@ -110,21 +108,18 @@ def observed(part: PartRecord | Statement) -> str:
     return f"{counts} ({plain_percent(part.errors / part.n)}{' of the rows' if part.entities else ''})"
 
 
-def _paid(part: PartRecord) -> str:
-    items = [f"{payment.what} {payment.nats:.2f}" for payment in part.payments if payment.nats]
-    return f"{part.penalty + part.confidence:.2f} nats: " + ", ".join(items)
+def _paid(certificate: Certificate) -> str:
+    items = [f"{payment.what} {payment.nats:.2f}" for payment in certificate.payments if payment.nats]
+    return f"{sum(payment.nats for payment in certificate.payments):.2f} nats: " + ", ".join(items)
 
 
 def majority(part: PartRecord) -> str:
     """What the most frequent class alone would achieve."""
-    errors = counted(part.majority_errors, "error")
-    if part.majority_losses:
-        mean = math.fsum(part.majority_losses) / len(part.majority_losses)
-        errors = f"{plain_percent(mean)} in the mean over entities, {errors}"
-    return (
-        f"always answering '{part.majority_class}' is certified at most {percent_up(part.majority_bound)} on the same "
-        f"rows ({errors})"
-    )
+    said = part.majority
+    errors = counted(said.errors or 0, "error")
+    if said.losses:
+        errors = f"{plain_percent(said.risks[0])} in the mean over entities, {errors}"
+    return f"always answering '{said.label}' is certified at most {percent_up(said.bound)} on the same rows ({errors})"
 
 
 def duplicates(certificate: Certificate) -> str:

@@ -21,6 +21,7 @@ from certivote.promises._precision import Precision
 from certivote.promises._rows import Columns, PromiseRows, margins
 from certivote.promises._sensitivity import Sensitivity
 from certivote.promises._sets import PredictionSets
+from certivote.promises._stating import by_theorem, fixed_statement, stated
 from certivote.promises._subgroups import Subgroups, group_places
 
 __all__ = [
@@ -41,13 +42,16 @@ __all__ = [
     "Sensitivity",
     "Subgroups",
     "answered",
+    "by_theorem",
     "count_votes",
+    "fixed_statement",
     "flagged",
     "group_places",
     "how_many",
     "margins",
     "prediction_sets",
     "promises_of",
+    "stated",
 ]
 
 PROMISES: dict[str, type[Promise]] = {

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from certivote.theory.entities import Entities, mean_loss
+from certivote.theory.entities import Entities
 from certivote.theory.methods import Method
 from certivote.theory.predictors import CountedRows, Evidence, Tally, Vote
 from certivote.theory.risks import Labels, Loss
@@ -54,10 +54,8 @@ class CountedVote:
         """The same for something else that happens at some of the rows and not at others."""
         among = happened[rows]
         errors = how_many(among, None if self.repeats is None else self.repeats[rows])
-        if self.entities is None:
-            return Evidence(errors, (errors / self.n_rows(rows),))
-        losses = self.entities.among(rows).losses(among)
-        return Evidence(errors, (mean_loss(losses),), losses=tuple(losses.tolist()))
+        losses = [] if self.entities is None else self.entities.among(rows).losses(among).tolist()
+        return Evidence(self.n_rows(rows), self.count(rows), errors, losses=tuple(losses))
 
     def n_rows(self, rows: Places | None = None) -> int:
         """How many certification rows there are, or how many these are."""

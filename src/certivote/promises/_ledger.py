@@ -26,12 +26,14 @@ from numpy.typing import NDArray
 from certivote.certificate import Fixed, PromiseRecord, Statement
 from certivote.promises._count import CountedVote
 from certivote.promises._rows import PromiseRows
+from certivote.promises._stating import by_theorem, stated
 from certivote.theory.bets import by_entity
 from certivote.theory.entities import mean_loss
 from certivote.theory.predictors import Evidence
 from certivote.theory.theorems import Setting, Theorem
 
 Mask = NDArray[np.bool_]
+_NOTHING = Evidence(n=0, entities=0, errors=None)
 
 
 @dataclass(frozen=True)
@@ -83,10 +85,9 @@ class Ledger:
 
     def errors(self, kind: str, label: str, among: Mask, of: float) -> Statement:
         """A bound on the vote's error, as its loss says, among some of all certification rows: one of ``of``."""
-        rows, share = np.flatnonzero(among), self.setting.delta / of
-        evidence = self.counted.evidence(share, rows) if len(rows) else None
-        n = self.counted.n_rows(rows)
-        return self._statement(kind, label, None, n, self.counted.count(rows), evidence, self.theorem, of)
+        rows = np.flatnonzero(among)
+        evidence = self.counted.evidence(self.setting.delta / of, rows) if len(rows) else _NOTHING
+        return self._statement(evidence, self.theorem, of, kind, label)
 
     def events(
         self, kind: str, label: str, among: Mask, event: Mask, of: float = 1, threshold: float | None = None
@@ -96,9 +97,8 @@ class Ledger:
         rows = self.kept[places]
         happened = np.zeros(len(self.counted.labels), dtype=bool)
         happened[self.kept] = event
-        evidence = self.counted.events(happened, rows) if len(rows) else None
-        n = self.counted.n_rows(rows)
-        return self._statement(kind, label, threshold, n, self.counted.count(rows), evidence, self.theorem, of)
+        evidence = self.counted.events(happened, rows) if len(rows) else _NOTHING
+        return self._statement(evidence, self.theorem, of, kind, label, threshold)
 
     def mean(self, kind: str, label: str, losses: NDArray[np.float64], of: float = 1) -> Statement:
         """A bound on the mean of losses in [0, 1], one per row of ``rows``, by bets: one of ``of``.
@@ -113,47 +113,21 @@ class Ledger:
         else:
             # A sum of k numbers in floating point is off by less than k 2^-52 of itself.
             each = np.minimum(entities.losses(losses) * (1.0 + 2.0**-52 * (entities.sizes + 2)), 1.0)
-        n, count = len(losses), 0 if entities is None else entities.count
         bets = theorem is not self.theorem or entities is not None
-        kept = tuple(each.tolist()) if bets and self.counted.method.predictor.counts_errors else ()
-        happened = int(np.count_nonzero(losses))
-        return self._statement(
-            kind, label, None, n, count, Evidence(happened, (mean_loss(each),), losses=kept), theorem, of
+        evidence = Evidence(
+            n=len(losses),
+            entities=0 if entities is None else entities.count,
+            errors=int(np.count_nonzero(losses)),
+            losses=tuple(each.tolist()) if bets else (),
+            means=() if bets else (mean_loss(each),),
         )
+        return self._statement(evidence, theorem, of, kind, label)
 
     def _statement(
-        self,
-        kind: str,
-        label: str,
-        threshold: float | None,
-        n: int,
-        entities: int,
-        evidence: Evidence | None,
-        theorem: Theorem,
-        of: float,
+        self, evidence: Evidence, theorem: Theorem, of: float, kind: str, label: str, threshold: float | None = None
     ) -> Statement:
-        share, confidence, bound = self.setting.delta / of, 0.0, 1.0
-        if evidence is None:
-            evidence = Evidence(None, ())
-        else:
-            paid = replace(self.setting, delta=share - evidence.risk_delta)
-            confidence = theorem.confidence(entities or n, paid)
-            bound = theorem.bound(evidence.statistics, self.penalty, entities or n, paid)
-        return Statement(
-            kind=kind,
-            label=label,
-            threshold=threshold,
-            n=n,
-            entities=entities,
-            errors=evidence.errors,
-            losses=evidence.losses,
-            risks=evidence.risks,
-            delta=self.part_delta / of,
-            risk_draws=evidence.risk_draws,
-            risk_delta=evidence.risk_delta,
-            confidence=confidence,
-            bound=bound,
-        )
+        bound = by_theorem(theorem, replace(self.setting, delta=self.setting.delta / of), self.penalty)
+        return stated(evidence, self.part_delta / of, bound, kind, label, threshold)
 
     def record(
         self,

@@ -9,9 +9,9 @@ from certivote.certificate import Certificate, PartRecord, Statement
 from certivote.verify._ball_maths import kl_limit_holds
 from certivote.verify._check import Check
 from certivote.verify._families import FAMILIES
-from certivote.verify._losses import losses_fit, recorded_mean
+from certivote.verify._losses import losses_fit
 from certivote.verify._methods import RANDOM, method_of
-from certivote.verify._theorems import bound_holds, confidence, nats, penalty, rate_holds, shares
+from certivote.verify._theorems import bound_holds, nats, penalty, rate_holds, shares
 
 SLACK = arb("1e-8")
 """How far above the theorem's value the recorded numbers may be; more means that one of them is another's."""
@@ -33,13 +33,7 @@ def check_account(c: Certificate, part: PartRecord, cost: arb, where: str) -> It
     yield risk
     if not risk.passed:
         return
-    for name, stated, exact in (
-        ("penalty", part.penalty, penalty(c, part, cost)),
-        ("confidence", part.confidence, confidence(c, part)),
-    ):
-        right = bool(exact <= arb(stated) * (1 + arb("1e-14")) + arb("1e-12"))
-        right = right and bool(arb(stated) <= exact + SLACK * (1 + abs(exact)))
-        yield Check(f"{where}, {name}", right, f"recorded {stated:.9f}, proved {float(exact.upper()):.9f} nats")
+    yield check_penalty(c, part, cost, where)
     factor = method_of(c).factor
     proved = part.bound <= factor and bound_holds(c, part, cost, arb(part.bound))
     yield Check(f"{where}, bound", proved, f"the theorem's value is {'' if proved else 'not '}at most {part.bound!r}")
@@ -49,40 +43,47 @@ def check_account(c: Certificate, part: PartRecord, cost: arb, where: str) -> It
     yield Check(f"{where}, numbers", same, f"they give {'this bound' if same else 'a smaller bound: one was changed'}")
 
 
+def check_penalty(c: Certificate, part: PartRecord, cost: arb, where: str) -> Check:
+    """What is paid for what was learned."""
+    stated, exact = part.penalty, penalty(c, part, cost)
+    right = bool(exact <= arb(stated) * (1 + arb("1e-14")) + arb("1e-12"))
+    right = right and bool(arb(stated) <= exact + SLACK * (1 + abs(exact)))
+    return Check(f"{where}, penalty", right, f"recorded {stated:.9f}, proved {float(exact.upper()):.9f} nats")
+
+
 def _risk(c: Certificate, part: PartRecord, where: str) -> Check:
     """The statistics: errors that are counted, or numbers between 0 and 1 of which some say how they came about."""
-    method = method_of(c)
-    right = len(part.risks) == method.n_risks and all(0.0 <= risk <= 1.0 for risk in part.risks)
+    method, means = method_of(c), part.statement.means
+    wanted = 0 if method.counts_errors else method.n_risks
+    right = len(means) == wanted and all(0.0 <= mean <= 1.0 for mean in means)
     if method.predictor == RANDOM:
         right = right and part.errors is None
     else:
         right = right and part.errors is not None and 0 <= part.errors <= part.n
     if method.counts_errors and c.groups:
         right = right and losses_fit(part.losses, part.entities, part.n, part.errors or 0)
-        right = right and part.risks[0] == recorded_mean(part.losses)
     else:
         right = right and not part.losses
-        right = right and (not method.counts_errors or part.risks[0] == (part.errors or 0) / part.n)
     if method.predictor != RANDOM or FAMILIES[part.family].has_closed_form(c.loss, len(c.classes)):
-        right = right and part.risk_draws == 0 and part.risk_delta == 0.0
+        right = right and (part.statement.risk_draws, part.statement.risk_delta) == (0, 0.0)
     else:
         right = right and _is_simulated(c, part)
     belong = f" of {part.entities} entities" if part.entities else ""
     counted = "" if part.errors is None else f"{part.errors} errors in {part.n} rows{belong}; "
-    return Check(f"{where}, risk", right, f"{counted}statistics {', '.join(map(repr, part.risks)) or 'none'}")
+    return Check(f"{where}, risk", right, f"{counted}means {', '.join(map(repr, means)) or 'none'}")
 
 
 def _is_simulated(c: Certificate, part: PartRecord) -> bool:
     """Whether a risk can be the limit that a simulation of so many answers gives, at its part of delta."""
-    if part.risk_draws <= 0:
+    said = part.statement
+    if said.risk_draws <= 0:
         return False
-    if not abs(part.risk_delta - _RISK_SHARE * part.delta / shares(c)) <= 1e-12 * part.risk_delta:
+    if not abs(said.risk_delta - _RISK_SHARE * said.delta / shares(c)) <= 1e-12 * said.risk_delta:
         return False
     # It is no lower than that of a simulation without an error.
-    return kl_limit_holds(0.0, -arb(part.risk_delta).log() / part.risk_draws, arb(part.risks[0]))
+    return kl_limit_holds(0.0, -arb(said.risk_delta).log() / said.risk_draws, arb(said.means[0]))
 
 
 def as_part(part: PartRecord, entry: Statement) -> PartRecord:
     """The rows that a statement is about, on which the same vote was certified."""
-    own = ("n", "entities", "errors", "losses", "risks", "delta", "risk_draws", "risk_delta", "confidence", "bound")
-    return replace(part, **{name: getattr(entry, name) for name in own})
+    return replace(part, statement=entry)

@@ -183,10 +183,10 @@ def check_majority(
     code = int((train if train.any() else np.bincount(certify, minlength=len(c.classes))).argmax())
     wrong = certify != code
     errors = int(np.count_nonzero(wrong))
-    right = (c.classes[code], errors) == (part.majority_class, part.majority_errors)
+    right = (c.classes[code], errors) == (part.majority.label, part.majority.errors)
     told = f"{errors:,} errors of always answering {c.classes[code]}"
     if right and entities is not None:
-        right = entity_losses(wrong, entities) == part.majority_losses
+        right = entity_losses(wrong, entities) == part.majority.losses
         told += "" if right else OTHER_LOSSES
     return Check(f"{where}majority counted", right, told)
 

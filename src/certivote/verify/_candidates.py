@@ -1,10 +1,11 @@
 """Several models at once: delta divided among them and a vote of them, and the certificate about the best."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from flint import ctx
+from flint import arb, ctx
 
 from certivote.certificate import Certificate
 from certivote.verify._ball_maths import BITS
@@ -29,12 +30,12 @@ def check_candidates(c: Certificate, parameters: dict[str, Any] | None) -> Itera
     if not c.candidates:
         yield Check("certified model", predictor == GIVEN, f"one was given, and {predictor} is certified")
         return
-    delta = (0.8 * c.delta if c.together else c.delta) / n_candidates(c)
     with ctx.workprec(BITS):
+        delta = (arb(c.delta) * 4 / 5 if c.together else arb(c.delta)) / n_candidates(c)
         for candidate in c.candidates:
-            counts = (candidate.errors, part.n, candidate.losses, part.entities)
-            right = is_fixed_bound(*counts, delta, candidate.bound, c.bets)
-            told = f"{candidate.errors:,} errors in {part.n:,} rows, at most {candidate.bound!r} at {delta:.6g}"
+            said = candidate.statement
+            right = is_fixed_bound(c, part, said, "candidate", "", delta)
+            told = f"{candidate.errors:,} errors in {part.n:,} rows, at most {said.bound!r} at {said.delta:.6g}"
             yield Check(f"candidate {candidate.name}", right, told)
     chosen = [candidate for candidate in c.candidates if candidate.chosen]
     smallest = min(candidate.bound for candidate in c.candidates)
@@ -42,7 +43,7 @@ def check_candidates(c: Certificate, parameters: dict[str, Any] | None) -> Itera
         own = chosen[0]
         first = next(candidate for candidate in c.candidates if candidate.bound == smallest)
         right = len(chosen) == 1 and predictor == GIVEN and own is first
-        right = right and (own.errors, own.losses, own.bound) == (part.errors, part.losses, part.bound)
+        right = right and replace(own.statement, kind=part.statement.kind) == part.statement
         told = f"{own.name}, with {own.bound!r}; the smallest is {smallest!r}"
     else:
         right = predictor == DRAWN and c.bound < smallest and part.n_voters == len(c.candidates)

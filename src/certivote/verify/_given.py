@@ -278,7 +278,7 @@ def _check_candidates(c: Certificate, answers: Answers, entities: Labels | None)
         right = errors == candidate.errors
         told = f"{errors:,} errors counted, {candidate.errors:,} recorded"
         if right and entities is not None:
-            right = entity_losses(wrong, entities) == candidate.losses
+            right = entity_losses(wrong, entities) == candidate.statement.losses
             told += "" if right else OTHER_LOSSES
         yield Check(f"candidate {candidate.name}, errors", right, told)
 

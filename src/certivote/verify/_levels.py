@@ -14,7 +14,6 @@ from certivote.verify._given import against_answers, check_names
 from certivote.verify._look import check_looks
 from certivote.verify._methods import METHODS
 from certivote.verify._origin import check_earlier, check_origin, check_source
-from certivote.verify._payments import check_payments
 from certivote.verify._randomness import check_randomness
 from certivote.verify._recompute import verify_record
 from certivote.verify._refit import against_refit
@@ -58,7 +57,6 @@ def audit(c: Certificate, given: Evidence) -> Iterator[Check]:
         return
     parameters = read_parameters(c)
     yield from check_randomness(c, parameters)
-    yield from check_payments(c)
     yield from check_recorded_weights(c)
     yield from check_settings(c)
     yield from check_sizes(c, parameters)

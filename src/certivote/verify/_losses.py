@@ -1,6 +1,5 @@
 """The losses of entities in a record: shares of wrong rows, which must fit the rows and errors that it states."""
 
-import math
 from fractions import Fraction
 from functools import lru_cache
 
@@ -51,8 +50,3 @@ def losses_fit(losses: tuple[float, ...], entities: int, n: int, errors: int) ->
         and none == all(share == 0 for share in shares)
         and all_wrong == all(share == 1 for share in shares)
     )
-
-
-def recorded_mean(losses: tuple[float, ...]) -> float:
-    """The mean as a record has it: the sum is rounded once, whatever the order."""
-    return math.fsum(losses) / len(losses)

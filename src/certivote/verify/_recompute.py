@@ -42,7 +42,6 @@ def _checks(c: Certificate) -> Iterator[Check]:
     for number, part in enumerate(c.parts):
         yield from _part(c, part, f"part {number + 1}" if len(c.parts) > 1 else "part")
     own, bounds = c.deployed_part.bound, [part.bound for part in c.parts]
-    yield Check("bound", c.bound == own, f"{c.bound!r} is that of the deployed vote ({own!r})")
     best = bounds.index(min(bounds))
     yield Check(
         "deployed vote", c.deployed == best, f"its bound {own!r} is the smallest of the parts ({min(bounds)!r})"
@@ -96,7 +95,8 @@ def _part(c: Certificate, part: PartRecord, where: str) -> Iterator[Check]:
         part.n >= 1
         and 0 <= part.draw < c.n_draws
         and 0.0 < part.prior_weight <= 1.0
-        and 0.0 <= part.risk_delta < part.delta
+        and 0.0 <= part.statement.risk_delta < part.delta
+        and (part.statement.kind, part.statement.label, part.statement.threshold) == ("error", "", None)
         and part.n_voters >= 1
         and (1 <= part.entities <= part.n if c.groups else part.entities == 0)
     )
@@ -122,7 +122,7 @@ def _average(c: Certificate, bound: float) -> Iterator[Check]:
         costs = [learned(c, part) for part in c.parts]
         proved = average_holds(c, costs, arb(bound))
         same = bound == 0.0 or not average_holds(c, costs, arb(bound) * (1 - SLACK))
-    except (AssertionError, ValueError, ZeroDivisionError) as error:
+    except (AssertionError, IndexError, ValueError, ZeroDivisionError) as error:
         yield Check("average", False, f"it cannot be computed: {error}")
         return
     yield Check("average", proved, f"the theorem's value is {'' if proved else 'not '}at most {bound!r}")

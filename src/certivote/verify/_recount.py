@@ -68,9 +68,7 @@ class _Count:
         assert self.tally.wrong is not None
         return self.tally.wrong if alarm is None else np.asarray(self.tally.answers == alarm)
 
-    def compare(
-        self, record: PartRecord | Statement, where: str, numbers: int, alarm: int | None = None
-    ) -> Iterator[Check]:
+    def compare(self, record: Statement, where: str, numbers: int, alarm: int | None = None) -> Iterator[Check]:
         """What is recorded of these rows against what is counted; ``alarm``: the class whose false alarms these are."""
         if self.entities is not None:
             count = int(self.entities.max()) + 1
@@ -99,14 +97,14 @@ class _Count:
         elif self.statistics is not None:
             yield _equal([mean_over(values, shares) for values in self.statistics(wrong_mass)], record, where)
 
-    def _simulated(self, record: PartRecord | Statement, where: str, numbers: int) -> Check:
+    def _simulated(self, record: Statement, where: str, numbers: int) -> Check:
         """Whether the recorded limit of the expected error rate is one that votes drawn anew allow."""
         votes, labels, shares = self.tally.votes, self.tally.labels, row_shares(self.entities)
         assert self.family.simulate is not None
         assert votes is not None
         errors, answers = self.family.simulate(votes, self.weights, labels, self.loss, numbers, shares)
-        right = bool(record.risks) and record.risks[0] >= least_rate(errors, answers)
-        recorded = ", ".join(map(repr, record.risks))
+        right = bool(record.means) and record.means[0] >= least_rate(errors, answers)
+        recorded = ", ".join(map(repr, record.means))
         return Check(f"{where}risk", right, f"at most {recorded} recorded, {errors / answers:.6f} in a new simulation")
 
 
@@ -139,7 +137,7 @@ def recount(
     method, family = method_of(c), FAMILIES[part.family]
     whole = entities is not None or not c.groups
     vote = _Count(c.loss, method, _STATISTICS.get(c.method), family, tally, weights, entities, whole)
-    yield from vote.compare(part, "", _NUMBERS // 2)
+    yield from vote.compare(part.statement, "", _NUMBERS // 2)
     if times is not None and method.predictor != RANDOM:
         yield _drift(vote.wrong(), times, part.drift)
     for entry in c.by_class:
@@ -185,15 +183,16 @@ def check_prior_vote(
     if not wrong:
         return Check("prior vote counted", False, f"{n_voters:,} voters, and {len(part.beta):,} parameters")
     found = [(int(np.count_nonzero(each)), entity_losses(each, entities)) for each in wrong]
-    told = f"{found[0][0]:,} errors counted, {part.holdout_errors:,} recorded"
-    right = part.holdout_errors in [errors for errors, _ in found]
+    said = part.holdout
+    told = f"{found[0][0]:,} errors counted, {said.errors or 0:,} recorded"
+    right = said.errors in [errors for errors, _ in found]
     if right and entities is not None:  # without them nothing says which rows the losses are of
-        right = (part.holdout_errors, part.holdout_losses) in found
+        right = (said.errors, said.losses) in found
         told += "" if right else OTHER_LOSSES
     return Check("prior vote counted", right, told)
 
 
-def _equal(found: list[float], record: PartRecord | Statement, where: str) -> Check:
-    right = len(found) == len(record.risks) and np.allclose(record.risks, found, rtol=_RELATIVE, atol=_ABSOLUTE)
-    detail = f"{', '.join(f'{risk:.12f}' for risk in found)} computed, {', '.join(map(repr, record.risks))} recorded"
+def _equal(found: list[float], record: Statement, where: str) -> Check:
+    right = len(found) == len(record.means) and np.allclose(record.means, found, rtol=_RELATIVE, atol=_ABSOLUTE)
+    detail = f"{', '.join(f'{risk:.12f}' for risk in found)} computed, {', '.join(map(repr, record.means))} recorded"
     return Check(f"{where}risk", right, detail)

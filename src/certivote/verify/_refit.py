@@ -35,16 +35,13 @@ _GROUPS = {
     "errors": (
         "errors",
         "losses",
-        "risks",
+        "means",
         "risk_draws",
-        "holdout_errors",
-        "holdout_losses",
-        "majority_class",
-        "majority_errors",
-        "majority_losses",
+        "holdout",
+        "majority",
         "drift",
     ),
-    "bounds": ("bound", "average_bound", "deployed", "penalty", "confidence", "payments"),
+    "bounds": ("bound", "average_bound", "deployed", "penalty"),
 }
 """What is compared, under one heading each; what is in none of them is under one of its own."""
 _REST = "all other fields"
@@ -91,6 +88,7 @@ def against_refit(
 
 def _group(path: str) -> str:
     names = path.replace("]", "").replace("[", ".").split(".")
+    names = [name for name in names if name != "statement"]
     name = names[2] if names[0] == "parts" and len(names) > 2 else names[0]
     if name == "model":
         name = ".".join(names[:2])

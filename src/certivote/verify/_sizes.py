@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from flint import ctx
+from flint import arb, ctx
 
 from certivote.certificate import Certificate, PartRecord
 from certivote.verify._ball_maths import BITS
@@ -12,7 +12,7 @@ from certivote.verify._drift import check_drift
 from certivote.verify._families import FAMILIES
 from certivote.verify._fixed import is_fixed_bound
 from certivote.verify._look import is_folded, looks_first, n_first
-from certivote.verify._methods import FIXED, GIVEN, RANDOM, method_of
+from certivote.verify._methods import FIXED, GIVEN, RANDOM, method_of, n_candidates
 
 _COUNTED = 20_000_000
 """Rows among which duplicates are counted, at most."""
@@ -102,20 +102,17 @@ def _duplicates(part: PartRecord, where: str) -> Check:
 
 def _part(c: Certificate, part: PartRecord, where: str) -> Iterator[Check]:
     yield _duplicates(part, where)
-    losses = part.holdout_losses
-    shared = c.delta / len(c.parts)
-    level = shared / (len(c.candidates) + 1 if c.candidates else 1)
-    right = is_fixed_bound(part.holdout_errors, part.n, losses, part.entities, level, part.holdout_bound, c.bets)
+    shared, said = arb(c.delta) / len(c.parts), part.holdout
+    right = is_fixed_bound(c, part, said, "hold-out", "", shared / n_candidates(c))
     fixed = method_of(c).predictor in (FIXED, GIVEN)
-    right = right and (not fixed or (part.holdout_errors, losses) == (part.errors, part.losses))
-    yield Check(f"{where}prior vote", right, f"{part.holdout_errors:,} errors, at most {part.holdout_bound!r}")
+    right = right and (not fixed or (said.errors, said.losses) == (part.errors, part.losses))
+    yield Check(f"{where}prior vote", right, f"{said.errors or 0:,} errors, at most {said.bound!r}")
     if method_of(c).predictor == RANDOM:
         yield _simulated(c, part, where)
     delta = shared if part.training_rows and not c.is_given else shared / len(c.classes)
-    errors, losses = part.majority_errors, part.majority_losses
-    right = part.majority_class in c.classes
-    right = right and is_fixed_bound(errors, part.n, losses, part.entities, delta, part.majority_bound, c.bets)
-    yield Check(f"{where}majority", right, f"{part.majority_errors:,} errors, at most {part.majority_bound!r}")
+    said = part.majority
+    right = said.label in c.classes and is_fixed_bound(c, part, said, "majority", said.label, delta)
+    yield Check(f"{where}majority", right, f"{said.errors or 0:,} errors, at most {said.bound!r}")
     yield from check_drift(c, part, where)
 
 
@@ -125,11 +122,11 @@ def _simulated(c: Certificate, part: PartRecord, where: str) -> Check:
     if not family.has_closed_form(c.loss, len(c.classes)):
         rounds = -(-family.simulated_votes(part.n_voters) // part.n)
     # What is drawn for the rows of an entity counts once for the entity.
-    right = part.risk_draws == rounds * part.size
+    right = part.statement.risk_draws == rounds * part.size
     if part is c.deployed_part:
         right = right and all(entry.risk_draws == rounds * entry.size for entry in c.by_class)
     what = "entity" if part.entities else "row"
-    return Check(f"{where}simulation", right, f"{part.risk_draws:,} votes drawn, {rounds:,} for each {what}")
+    return Check(f"{where}simulation", right, f"{part.statement.risk_draws:,} votes drawn, {rounds:,} for each {what}")
 
 
 def _classes(c: Certificate) -> Iterator[Check]:
@@ -155,5 +152,5 @@ def _classes(c: Certificate) -> Iterator[Check]:
         choose = train if sum(train) else certify
         label = c.classes[choose.index(max(choose))]
         errors = sum(certify) - certify[c.classes.index(label)]
-        right = (each.majority_class, each.majority_errors) == (label, errors)
+        right = (each.majority.label, each.majority.errors) == (label, errors)
         yield Check("majority class", right, f"{label}, and {errors:,} certification rows of other classes")

@@ -133,7 +133,7 @@ def _balls(numbers: tuple[float, ...]) -> list[arb]:
 
 def delta_of_one(c: Certificate, part: PartRecord) -> arb:
     """What is left of delta for one of all draws and orders, and beside a simulation."""
-    return arb(part.delta) / shares(c) - arb(part.risk_delta)
+    return arb(part.delta) / shares(c) - arb(part.statement.risk_delta)
 
 
 def shares(c: Certificate) -> int:
@@ -195,7 +195,7 @@ def _risk(c: Certificate, part: PartRecord) -> arb:
         return mean_loss(part.losses, part.n)
     if method_of(c).counts_errors and part.errors is not None:
         return arb(fmpq(part.errors, part.n))
-    return arb(part.risks[0])
+    return arb(part.statement.means[0])
 
 
 def _kl_holds(c: Certificate, part: PartRecord, learned: arb, bound: arb) -> bool:
@@ -222,7 +222,7 @@ def _moment_limits(c: Certificate, part: PartRecord, learned: arb) -> tuple[arb,
     """An upper limit of the mean wrong mass and a lower one of the disagreement, by bisection."""
     first = nats(c, part, learned)
     second = first + _with_prior(part, learned)
-    risk, agreement = arb(part.risks[0]), 1 - arb(part.risks[1])
+    risk, agreement = arb(part.statement.means[0]), 1 - arb(part.statement.means[1])
     upper = smallest(lambda p: kl_limit_holds(risk, first / part.size, p), risk, arb(1))
     return upper, 1 - smallest(lambda p: kl_limit_holds(agreement, second / part.size, p), agreement, arb(1))
 

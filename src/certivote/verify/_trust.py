@@ -4,6 +4,7 @@ Each row names fields, and the level from which on they are recomputed or compar
 :func:`~certivote.verify.verify`: the record alone, with the model, with the data, with a new fit.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
@@ -90,7 +91,7 @@ def on_trust(c: Certificate, parameters: dict[str, Any] | None, seen: Seen) -> I
         )
     for row in _rows(c, parameters, seen):
         if row.fields and seen.level < row.until:
-            names = dict.fromkeys(field.split(".")[-1] for field in row.fields)
+            names = dict.fromkeys(re.sub(r".*\]\.(statement\.)?|provenance\.", "", field) for field in row.fields)
             yield trusted(row.what, f"{row.why} ({', '.join(names)})", *row.fields)
     yield trusted("how it came about", _how_it_came_about(c))
 
@@ -158,23 +159,25 @@ def _of_the_parts(c: Certificate, seen: Seen) -> Iterator[_Row]:
         c.loss, len(c.classes)
     )
     why = "only the data show what is counted in them"
-    counts = ("n", "training_rows", "duplicates", "duplicates_of_training_rows", "majority_class", "majority_errors")
+    counts = ("n", "training_rows", "duplicates", "duplicates_of_training_rows", *_MAJORITY)
     yield _Row("counts of rows", Level.DATA, why, (*_each(every, *counts), *_stated("n"), "classes"))
-    risks = () if simulated else (*_each(own, "risks"), *_stated("risks"))
+    risks = () if simulated else (*_each(own, "means"), *_stated("means"))
     yield _Row("counts of errors", Level.DATA, why, (*_each(own, "errors"), *_stated("errors"), "loss"))
     yield _Row("statistics", _with_units(c, seen), why, risks)
     shown = Level.DATA if seen.all_voters else Level.REFIT
     why = "it takes the data, and voters of weight zero that a slim model has not"
-    yield _Row("votes of all voters", shown, why, _each(own, "holdout_errors", "votes_digest"))
+    yield _Row("votes of all voters", shown, why, _each(own, "holdout.errors", "votes_digest"))
     if simulated:
         why = "a new simulation shows it only up to chance; fitting again repeats the one that was made"
-        yield _Row("simulated risks", Level.REFIT, why, (*_each(every, "risks"), *_stated("risks")))
+        yield _Row("simulated risks", Level.REFIT, why, (*_each(every, "means"), *_stated("means")))
     yield _Row("rows", Level.DATA, "digests say nothing without the data", _each(every, *_DIGESTS))
     why = "their voters are not in the model: only fitting again shows what they vote, and so the average"
-    fields = _each(others, "errors", "risks", "votes_digest", "holdout_errors")
+    fields = _each(others, "errors", "means", "votes_digest", "holdout.errors")
     yield _Row("parts that are not deployed", Level.REFIT, why, (*fields, "average_bound") if others else ())
 
 
+_COUNTED = ("n", "entities", "errors", "losses", "means")
+_MAJORITY = ("majority.label", "majority.errors")
 _DIGESTS = ("certification_digest", "training_digest")
 
 
@@ -187,11 +190,11 @@ def _of_the_units(c: Certificate, seen: Seen) -> Iterator[_Row]:
             "which rows belong together, and so what each entity got wrong and in which order (another order of the "
             "same losses gives another bound), is known with the data and groups="
         )
-        fields = (*_each([*own, *others], "entities", "majority_losses"), *_each(own, "losses", "holdout_losses"))
-        others_too = (*_stated("entities", "losses"), "candidates[].losses")
+        fields = (*_each([*own, *others], "entities", "majority.losses"), *_each(own, "losses", "holdout.losses"))
+        others_too = (*_stated("entities", "losses"), "candidates[].statement.losses")
         yield _Row("entities", _with_units(c, seen), why, (*fields, *others_too))
         why = "their voters are not in the model: only fitting again shows what they get wrong"
-        yield _Row("entities, parts that are not deployed", Level.REFIT, why, _each(others, "losses", "holdout_losses"))
+        yield _Row("entities, parts that are not deployed", Level.REFIT, why, _each(others, "losses", "holdout.losses"))
         yield _Row("name of the groups", shown, "a column with its name shows it", ("groups",))
     if c.order:
         why = "when each row was taken is known with the data and order="
@@ -246,11 +249,10 @@ def _of_given_models(c: Certificate, seen: Seen) -> Iterator[_Row]:
     """What is known of models that somebody else has trained: their answers, and maybe the rows."""
     own, _ = _numbers(c)
     why = "only their answers show what is counted of them"
-    counts = _each(own, "n", "errors", "holdout_errors", "majority_class", "majority_errors", "votes_digest")
-    named = (*_stated("n", "errors"), "classes", "candidates[].errors")
+    counts = _each(own, "n", "errors", "holdout.errors", *_MAJORITY, "votes_digest")
+    named = (*_stated("n", "errors"), "classes", "candidates[].statement.errors")
     origin = ("provenance.n_rows", "provenance.class_counts")
     yield _Row("counts", Level.DATA, why, (*counts, *named, *origin))
-    yield _Row("statistics", _with_units(c, seen), why, (*_each(own, "risks"), *_stated("risks")))
     shown = Level.DATA if seen.rows else Level.NEVER
     columns = ("provenance.columns", "provenance.n_columns")
     why = "the rows themselves show it, and answers do not"
@@ -334,4 +336,5 @@ def _stated(*names: str) -> tuple[str, ...]:
 
 
 def _each(numbers: list[int], *names: str) -> tuple[str, ...]:
-    return tuple(f"parts[{number}].{name}" for number in numbers for name in names)
+    inner = [f"statement.{name}" if name in _COUNTED else name for name in names]
+    return tuple(f"parts[{number}].{name}" for number in numbers for name in inner)

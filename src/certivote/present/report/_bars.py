@@ -39,9 +39,10 @@ def _plain_holdout(part: PartRecord) -> tuple[str, float, str, str, str]:
     """What the voters would have achieved with weights from before."""
     note = (
         "the same voters with weights from before the certification rows were seen: "
-        f"{counted(part.holdout_errors, 'error')}. For comparison only; choosing between the two now would void both"
+        f"{counted(part.holdout.errors or 0, 'error')}. For comparison only; choosing between the two now would void "
+        "both"
     )
-    return "Plain hold-out: at most", part.holdout_bound, percent_up(part.holdout_bound), note, "pale"
+    return "Plain hold-out: at most", part.holdout.bound, percent_up(part.holdout.bound), note, "pale"
 
 
 _STEP_WORDS = {
@@ -78,6 +79,6 @@ def origin(certificate: Certificate) -> tuple[list[Bar], tuple[tuple[float, str]
             note = f"{step.nats:.2f} nats: {note}"
         low, high = sorted((min(step.start / top, 1.0), min(step.end / top, 1.0)))
         bars.append(Bar(name, figure, note, "observed" if step.what == "observed" else "step", low, high))
-    total = f"{part.penalty + part.confidence:.2f} nats in all, on {part.size:,} {words['cases']}"
+    total = f"{sum(each.nats for each in certificate.payments):.2f} nats in all, on {part.size:,} {words['cases']}"
     bars.append(Bar("Bound", percent_up(certificate.bound), total, "bound", 0.0, min(certificate.bound / top, 1.0)))
     return bars, ticks

@@ -131,8 +131,7 @@ def _prover(c: Certificate, entities: Labels | None) -> Callable[[Counted, State
         if not n:
             return bool(bound >= 1)
         losses = _losses(counted, entities)
-        risk = errors / n if entities is None else sum(losses) / len(losses)
-        other = replace(entry, n=n, entities=len(losses), errors=errors, losses=losses, risks=(risk,))
+        other = replace(entry, n=n, entities=len(losses), errors=errors, losses=losses, means=())
         part = as_part(c.deployed_part, other)
         return bound_holds(c, part, learned(c, part), bound)
 

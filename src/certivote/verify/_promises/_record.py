@@ -134,9 +134,9 @@ def _check_ledger(c: Certificate, promise: PromiseRecord, parts: list[Fraction],
 
 def _rows_lost(c: Certificate, delta: float, cost: arb) -> str:
     """The share of rows that a bound with all of delta could do without and be as wide as one with a part of it."""
-    part = replace(c.deployed_part, risk_delta=0.0)
-    paid = penalty(c, part, cost)
-    nats = [float((paid + confidence(c, replace(part, delta=each))).mid()) for each in (c.delta, delta)]
+    part, paid = c.deployed_part, penalty(c, c.deployed_part, cost)
+    whole = [as_part(part, replace(part.statement, delta=each, risk_delta=0.0)) for each in (c.delta, delta)]
+    nats = [float((paid + confidence(c, each)).mid()) for each in whole]
     return f"{100.0 * (1.0 - nats[0] / nats[1]):.0f} %" if 0.0 < nats[0] <= nats[1] < math.inf else "some"
 
 
@@ -159,8 +159,8 @@ def _statement(
 ) -> Iterator[Check]:
     where = _about(promise, entry)
     if not entry.n:
-        nothing = (entry.errors, entry.risks, entry.risk_draws, entry.risk_delta, entry.confidence, entry.bound)
-        right = nothing == (None, (), 0, 0.0, 0.0, 1.0) and not entry.entities and not entry.losses
+        nothing = (entry.errors, entry.means, entry.risk_draws, entry.risk_delta, entry.bound)
+        right = nothing == (None, (), 0, 0.0, 1.0) and not entry.entities and not entry.losses
         yield Check(f"{where}, bound", right, f"{entry.bound!r} without a row")
     elif not (1 <= entry.entities <= min(entry.n, part.entities) if c.groups else entry.entities == 0):
         yield Check(

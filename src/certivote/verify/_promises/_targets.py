@@ -74,7 +74,7 @@ def _is_needed(c: Certificate, entry: Statement, least: float, fixed: tuple[Fixe
 
     def enough(cases: int, most: arb) -> bool:
         zeros = (0.0,) * cases if c.groups else ()
-        none = replace(entry, n=cases, entities=len(zeros), errors=0, losses=zeros, risks=(0.0,))
+        none = replace(entry, n=cases, entities=len(zeros), errors=0, losses=zeros, means=())
         part = as_part(c.deployed_part, none)
         return cases > 0 and bound_holds(c, part, learned(c, part), most)
 
