@@ -1,7 +1,6 @@
 """A model as drift needs it: what it makes of rows, and what it remembers of those that certified it."""
 
 import os
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from certivote._warn import warn
 from certivote.certificate import Certificate, Witnesses, witnessed
 from certivote.io import read_model
 from certivote.pipeline import Reference, check_rows, on_grid
@@ -38,7 +38,7 @@ class Model:
             used = witnessed(self.witnesses, rows, self.certificate)
             if used.found:
                 said = f"X has rows that the model was made from: {used}. Give rows that came after that."
-                warnings.warn(said, UserWarning, stacklevel=3)
+                warn(said)
         masses = self.voters.votes(rows).masses(self.weights)
         return on_grid(masses.max(axis=1))
 

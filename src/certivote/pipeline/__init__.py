@@ -21,7 +21,6 @@ from certivote.pipeline._memory import RowsInMemory
 from certivote.pipeline._plan import PARAMETER_CONSTRAINTS, Plan, make_plan, usual_voters
 from certivote.pipeline._progress import Stage, progress
 from certivote.pipeline._promises import PromiseData
-from certivote.pipeline._provenance import Table
 from certivote.pipeline._reference import (
     GRID,
     MOST_ROWS,
@@ -42,6 +41,7 @@ from certivote.pipeline._rows import (
     Rows,
     RowsOfPart,
     RowsWithVotes,
+    Table,
     TrainingRows,
     unseen_classes,
 )

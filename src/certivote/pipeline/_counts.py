@@ -31,7 +31,7 @@ from certivote.pipeline._answers import (
 )
 from certivote.pipeline._grouping import Grouping
 from certivote.pipeline._input import column_name
-from certivote.pipeline._provenance import Table
+from certivote.pipeline._rows import Table
 from certivote.pipeline._streams import Streams, seed_of
 from certivote.promises import PROMISES, ByClass, Promise
 from certivote.votes import build_votes

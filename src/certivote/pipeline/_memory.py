@@ -19,9 +19,8 @@ from certivote.pipeline._pilot import choose_division
 from certivote.pipeline._plan import Plan
 from certivote.pipeline._progress import Stage
 from certivote.pipeline._promises import GUIDE_ROWS, OutOfSampleRows, PromiseData, columns_of
-from certivote.pipeline._provenance import Table
 from certivote.pipeline._reference import KeptRows, probe_rows, reference_rows
-from certivote.pipeline._rows import CertificationRows, Division, RowsWithVotes, TrainingRows, unseen_classes
+from certivote.pipeline._rows import CertificationRows, Division, RowsWithVotes, Table, TrainingRows, unseen_classes
 from certivote.pipeline._streams import Streams
 from certivote.promises import Columns
 from certivote.remarks import related_rows

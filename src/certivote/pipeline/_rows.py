@@ -21,7 +21,6 @@ from certivote.pipeline._plan import Plan
 from certivote.pipeline._priors import HyperPrior
 from certivote.pipeline._progress import Stage
 from certivote.pipeline._promises import PromiseData
-from certivote.pipeline._provenance import Table
 from certivote.pipeline._reference import KeptRows
 from certivote.pipeline._streams import Streams
 from certivote.promises import Columns, CountedVote, Repeats, count_votes
@@ -31,6 +30,33 @@ from certivote.theory.predictors import Vote
 from certivote.theory.risks import Labels, Loss, answers_and_mistakes
 from certivote.voters import FittedVoters
 from certivote.votes import Votes, stack_votes
+
+
+@dataclass(frozen=True)
+class Table:
+    """What a certificate records of the rows as they were given.
+
+    Attributes
+    ----------
+    target : str
+        Name of the labels; empty if they have none.
+    columns : tuple of str
+        Names of the features; empty if they have none.
+    n_columns : int
+    class_counts : tuple of int
+        How many rows have each class.
+    """
+
+    target: str
+    columns: tuple[str, ...]
+    n_columns: int
+    class_counts: tuple[int, ...]
+
+    @classmethod
+    def of(cls, features: Any, target: str, class_counts: NDArray[Any]) -> "Table":
+        """Of features as scikit-learn has checked them."""
+        names = tuple(map(str, getattr(features, "feature_names_in_", ())))
+        return cls(target, names, int(features.n_features_in_), tuple(class_counts.tolist()))
 
 
 @dataclass(frozen=True)

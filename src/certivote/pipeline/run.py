@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from certivote._warn import warn
 from certivote.certificate import Certificate, Finding, PartRecord, Witnesses
-from certivote.pipeline._certify import Attempt, assemble, attempt, part_record
 from certivote.pipeline._division import NumberedRows, PartRows
 from certivote.pipeline._learn import Learned, learn
 from certivote.pipeline._memory import RowsInMemory
@@ -21,6 +20,7 @@ from certivote.pipeline._plan import Plan, check_plan
 from certivote.pipeline._priors import given_hyper_priors, informed_hyper_prior, informed_weights
 from certivote.pipeline._progress import Stage, Tick
 from certivote.pipeline._promises import check_promises, make_promises
+from certivote.pipeline._record import Attempt, assemble, attempt, part_record
 from certivote.pipeline._reference import Reference
 from certivote.pipeline._rows import Prepared, PreparedPart, Rows, RowsOfPart
 from certivote.pipeline._streams import Streams, seed_of

@@ -1,22 +1,38 @@
 """From counts to a certificate: the bound of every vote, the record of its part, and the record of all."""
 
+import platform
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Any
 
+import numpy as np
+import pandas as pd
+import scipy
+import sklearn
 from numpy.typing import NDArray
 
 from certivote._version import __version__
-from certivote.certificate import SCHEMA_VERSION, Certificate, Drift, PartRecord, PriorKind, PromiseRecord, Statement
+from certivote.certificate import (
+    SCHEMA_VERSION,
+    Certificate,
+    Drift,
+    PartRecord,
+    PriorKind,
+    PromiseRecord,
+    Provenance,
+    Statement,
+)
 from certivote.pipeline._grouping import drift_of
 from certivote.pipeline._learn import Learned
-from certivote.pipeline._majority import certified_majority
 from certivote.pipeline._plan import Plan
-from certivote.pipeline._provenance import provenance
-from certivote.pipeline._rows import Count, Prepared, PreparedPart
-from certivote.promises import CountedVote, by_theorem, fixed_statement, stated
+from certivote.pipeline._rows import Count, Prepared, PreparedPart, Table
+from certivote.pipeline._streams import Streams
+from certivote.promises import CountedVote, Repeats, by_theorem, fixed_statement, stated
 from certivote.theory.bounds import average_of_bounds
+from certivote.theory.entities import Entities
 from certivote.theory.predictors import GIVEN, Vote
+from certivote.theory.risks import Labels
 from certivote.theory.theorems import Account, Setting
 
 
@@ -82,6 +98,35 @@ def part_record(
         duplicates_of_training_rows=count.duplicates[1],
         drift=_drift(counted, rows.times),
     )
+
+
+def certified_majority(
+    train: Labels,
+    certify: Labels,
+    classes: Sequence[Any] | NDArray[Any],
+    delta: float,
+    entities: Entities | None = None,
+    repeats: Repeats | None = None,
+    in_order: bool = True,
+) -> Statement:
+    """The most frequent class of the training rows, certified like a vote that no certification row has influenced.
+
+    Without training rows the certification rows choose it, and the bound holds for all classes at once. Of several
+    that are equally frequent it is the first.
+
+    Examples
+    --------
+    >>> majority = certified_majority(np.array([0, 1, 1]), np.array([1, 1, 0, 1]), ["no", "yes"], delta=0.05)
+    >>> majority.label, majority.errors, round(majority.bound, 3)
+    ('yes', 1, 0.751)
+    """
+    if len(train):
+        counts = np.bincount(train, minlength=len(classes))
+    else:
+        counts, delta = np.zeros(len(classes), dtype=np.int64), delta / len(classes)
+        np.add.at(counts, certify, 1 if repeats is None else repeats)
+    code = int(counts.argmax())
+    return fixed_statement("majority", str(classes[code]), certify != code, delta, entities, repeats, in_order)
 
 
 def _account(record: PartRecord, setting: Setting) -> Account:
@@ -161,5 +206,31 @@ def assemble(
         learned_rows=learned_rows,
         bets="in order" if plan.in_order or not placed else "at once",
         candidates=(),
-        provenance=provenance(prepared.table, prepared.streams, plan.parameters),
+        provenance=_provenance(prepared.table, prepared.streams, plan.parameters),
+    )
+
+
+def _provenance(table: Table, streams: Streams, parameters: tuple[tuple[str, str], ...]) -> Provenance:
+    """The record of a certificate that is made now, from rows that are not known to come from a file."""
+    return Provenance(
+        created=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        entropy=streams.seed.words if streams.used else (),
+        fresh=streams.used and streams.seed.fresh,
+        data_digest=streams.digest if streams.used else "",
+        versions=(
+            ("certivote", __version__),
+            ("python", platform.python_version()),
+            ("numpy", np.__version__),
+            ("scipy", scipy.__version__),
+            ("scikit-learn", sklearn.__version__),
+            ("pandas", pd.__version__),
+        ),
+        source="",
+        source_digest="",
+        target=table.target,
+        columns=table.columns,
+        n_columns=table.n_columns,
+        n_rows=sum(table.class_counts),
+        class_counts=table.class_counts,
+        parameters=parameters,
     )
