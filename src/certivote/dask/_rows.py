@@ -120,13 +120,16 @@ class ClusterRows:
         return data_digest(join_pieces(piece for piece in pieces if piece is not None), {})
 
     def divide(self, plan: Plan, streams: Streams, stage: Stage) -> Division:
-        assert plan.by_number is not None
+        part = PartOnCluster(self, plan, self.rule_of(plan, streams), streams)
+        unseen = self.classes[part.training_counts == 0].tolist() if plan.voters.needs_training else []
+        return Division((part,), "single", worries=unseen_classes(unseen))
+
+    def rule_of(self, plan: Plan, streams: Streams) -> NumberedRows:
+        """Which rows train and which certify; workers are told."""
         n_rows = sum(part.n_rows or 0 for part in self.parts)
         rule = NumberedRows(streams.key(ROWS_BY_NUMBER), n_rows, plan.train_share or 0.5).checked()
         self.parts = [dataclasses.replace(part, rule=rule, classes=self.classes) for part in self.parts]
-        part = PartOnCluster(self, plan, rule, streams)
-        unseen = self.classes[part.training_counts == 0].tolist() if plan.voters.needs_training else []
-        return Division((part,), "single", worries=unseen_classes(unseen))
+        return rule
 
     def run(self, name: str, what: str, function: Any, *more: Sequence[Any], common: Sequence[Any] = ()) -> list[Any]:
         """One pass over the table."""
