@@ -12,9 +12,9 @@ from certivote import CertifiedVoteClassifier
 from certivote.maths import dirichlet
 from certivote.maths.occam import PriceList
 from certivote.pipeline import (
+    Division,
     Grouping,
     KeptRows,
-    PartRows,
     Prepared,
     PreparedPart,
     PromiseData,
@@ -27,6 +27,7 @@ from certivote.pipeline import (
     certify_votes,
     make_plan,
 )
+from certivote.pipeline._answers import AnsweredRows
 from certivote.pipeline._learn import Problem, expected_bound
 from certivote.pipeline._priors import (
     HyperPrior,
@@ -88,17 +89,11 @@ def test_staying_is_cheap_at_each_kind_of_prior():
 
 def part_of(votes, labels, hyper_priors):
     """One part whose rows, voters and digests nobody looks at."""
-    return PreparedPart(
-        rows=PartRows(np.arange(0), np.arange(len(labels))),
-        n_train=0,
-        training_labels=labels[:0],
-        voters=None,
-        hyper_priors=hyper_priors,
-        certification=RowsWithVotes(votes, labels, digests=("", ""), duplicates=(0, 0)),
-        findings=(),
-        promise_data=PromiseData(),
-        kept=KeptRows(),
+    rows = AnsweredRows(
+        np.array(["0", "1"]), labels, Table("", (), 1, (1, 1)), Grouping(), None, digests=("", ""), subject="vote"
     )
+    certification = RowsWithVotes(votes, labels, digests=("", ""), duplicates=(0, 0))
+    return PreparedPart(rows, None, hyper_priors, certification, (), PromiseData(), KeptRows())
 
 
 def few_good(seed=0, n=80, n_voters=12):
@@ -124,7 +119,7 @@ class Draws(Streams):
 
 def certificate_of(method, part, draw_seed=0, **options):
     draws = Draws(Seed((draw_seed,), fresh=False), "data:" + 64 * "0")
-    prepared = Prepared(np.array([0, 1]), (part,), "single", draws, Table("", (), 1, (1, 1)), Grouping())
+    prepared = Prepared(part.source, Division((part.source,), "single"), (part,), draws)
     return certify_votes(plan(method, **options), prepared).certificate
 
 

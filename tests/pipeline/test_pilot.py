@@ -108,6 +108,10 @@ def facts(part):
     return part.rows.train.tobytes(), votes.tobytes(), prior.beta.tobytes()
 
 
+def first_rows(ready):
+    return ready.division.first_rows
+
+
 @pytest.mark.parametrize("made", [learnable, noise])
 def test_the_certification_rows_reach_neither_share_nor_voters_nor_prior(made, one_digest):
     X, y = made()
@@ -120,11 +124,14 @@ def test_the_certification_rows_reach_neither_share_nor_voters_nor_prior(made, o
     assert np.array_equal(part.rows.certify, np.sort(certified))
     assert np.array_equal(part.certification.labels, y[np.sort(certified)])
     spoiled = prepared(*garbage(X, y, certified))
-    assert (spoiled.first_rows, facts(spoiled.parts[0])) == (ready.first_rows, facts(part))
+    assert (first_rows(spoiled), facts(spoiled.parts[0])) == (first_rows(ready), facts(part))
     assert not np.array_equal(spoiled.parts[0].certification.labels, part.certification.labels)
     # The share alone does not depend on the rest of the training rows either; the voters do.
     first_only = prepared(*garbage(X, y, order[n_first(N, folds=False) :]))
-    assert (first_only.first_rows, facts(first_only.parts[0])[0]) == (ready.first_rows, facts(part)[0])
+    assert (first_rows(first_only), facts(first_only.parts[0])[0]) == (
+        first_rows(ready),
+        facts(part)[0],
+    )
     assert facts(first_only.parts[0])[1] != facts(part)[1]
 
 
@@ -145,14 +152,18 @@ def test_no_vote_of_a_fold_has_seen_it_and_the_first_rows_train_all(k, monkeypat
     X, y = learnable()
     order = row_order(N, one_digest)
     ready = prepared(X, y, "auto")
-    assert (ready.split, len(ready.parts)) == (k, k)
-    assert (ready.first_rows.looked_at, ready.first_rows.found, ready.first_rows.share) == (40, "learning curve", None)
+    assert (ready.division.split, len(ready.parts)) == (k, k)
+    assert (first_rows(ready).looked_at, first_rows(ready).found, first_rows(ready).share) == (
+        40,
+        "learning curve",
+        None,
+    )
     folds = np.array_split(order[40:], k)
     for number, (part, fold) in enumerate(zip(ready.parts, folds, strict=True)):
         assert np.array_equal(part.rows.certify, np.sort(fold))
         assert np.array_equal(part.rows.train, np.setdiff1d(np.arange(N), fold))
         spoiled = prepared(*garbage(X, y, fold), "auto")
-        assert (spoiled.first_rows, facts(spoiled.parts[number])) == (ready.first_rows, facts(part))
+        assert (first_rows(spoiled), facts(spoiled.parts[number])) == (first_rows(ready), facts(part))
         assert facts(spoiled.parts[number - 1])[1] != facts(ready.parts[number - 1])[1]
 
 
@@ -163,7 +174,7 @@ def test_the_number_of_folds_is_the_same_whatever_the_other_rows_are(made, one_d
     ready = prepared(X, y, "auto")
     for seed in range(2):
         again = prepared(*garbage(X, y, order[60:], seed), "auto")
-        assert (again.split, again.first_rows) == (ready.split, ready.first_rows)
+        assert (again.division.split, first_rows(again)) == (ready.division.split, first_rows(ready))
         assert [part.rows.certify.tobytes() for part in again.parts] == [
             part.rows.certify.tobytes() for part in ready.parts
         ]
@@ -259,7 +270,7 @@ def test_other_methods_and_given_shares_make_one_split_without_a_look(given, ask
 @pytest.mark.parametrize("split", ["cross", 2, 3])
 def test_other_splits_never_look(split, asked):
     ready = prepared(*learnable(150), split=split)
-    assert (asked, ready.first_rows, ready.split) == ([], None, split)
+    assert (asked, first_rows(ready), ready.division.split) == ([], None, split)
     assert len(ready.parts[0].rows.train) == (100 if split == 3 else 75)
 
 
@@ -267,7 +278,7 @@ def test_other_splits_never_look(split, asked):
 def test_voters_without_a_pilot_make_one_split(asked):
     X, y = learnable(150)
     ready = prepared(X, np.minimum(y, 1), "auto", voters=Stumps(2), prior=1.0)
-    assert (asked, ready.first_rows, ready.split) == ([], None, "single")
+    assert (asked, first_rows(ready), ready.division.split) == ([], None, "single")
     assert len(ready.parts[0].rows.train) == 75
 
 

@@ -28,8 +28,10 @@ from certivote.promises import (
     PredictionSets,
     Sensitivity,
     Subgroups,
+    by_theorem,
     count_votes,
     margins,
+    stated,
 )
 from certivote.theory.entities import Entities
 from certivote.theory.families import DIRICHLET
@@ -144,19 +146,18 @@ def chosen(method, where, n, count=1, trained=False, together=False):
         here = plan if groups is None else plan.by_entity()
         entities = None if groups is None else Entities(groups)
         votes = build_votes(codes=world.answers[cases], n_classes=world.n_classes)
-        sight = PromiseData(columns=world.column_of(cases), **(_training(world, rng) if trained else {}))
+        data = PromiseData(columns=world.column_of(cases), **(_training(world, rng) if trained else {}))
         (setting,) = here.settings()
         penalty = 0.0 if count == 1 else here.method.theorem.price(nats, setting)
         found = []
         for number in range(count):
             vote = Vote(DIRICHLET, np.empty(0), np.empty(0), weights_of(count)[number])
             counted = count_votes(here.method, "plurality", votes, labels, vote, rng, entities)
-            evidence = counted.evidence(setting.delta)
-            size = counted.count() or len(labels)
-            bound = here.method.theorem.bound(evidence.statistics, penalty, size, setting)
+            theorem = by_theorem(here.method.theorem, setting, penalty)
+            bound = stated(counted.evidence(setting.delta), setting.delta, theorem, "error").bound
             names = np.arange(world.n_classes)
             records = make_promises(
-                here, counted, sight, names, setting, penalty, Streams(Seed((seed,), fresh=False), "")
+                here, counted, data, names, setting, penalty, Streams(Seed((seed,), fresh=False), "")
             )
             found.append(worst(records, bound, said_by(where, count, number), world, together))
         return [furthest(pairs) for pairs in zip(*found, strict=True)]

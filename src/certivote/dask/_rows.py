@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from certivote.certificate import Finding, Subject, Witnesses, data_digest, part_digest, row_keys
+from certivote.certificate import Finding, Subject, data_digest, part_digest, row_keys
 from certivote.dask import _passes
 from certivote.dask._blocks import ClusterBlocks
 from certivote.dask._boosters import train_booster
@@ -19,7 +19,6 @@ from certivote.dask._partition import Layout, Part
 from certivote.maths.tree_digest import join_pieces, together
 from certivote.pipeline import (
     COMPARED_ROWS,
-    MOST_ROWS,
     ROWS_BY_NUMBER,
     CertificationRows,
     Count,
@@ -33,9 +32,6 @@ from certivote.pipeline import (
     Streams,
     Table,
     TrainingRows,
-    chosen_rows,
-    probe_rows,
-    reference_among,
     trains,
     unseen_classes,
 )
@@ -202,13 +198,12 @@ class PartOnCluster:
 
     def vote(self, voters: FittedVoters) -> "CertificationRowsOnCluster":
         whole, n_rows = self.whole, int(self.certify[-1])
-        places = self.by_number.learned_from(self.streams, n_rows)
-        if self.by_number.in_blocks(n_rows):  # then only the rows that new ones are compared with vote here
+        if self.by_number.in_blocks(n_rows):
             start = time.perf_counter()
             size = self.by_number.block_rows
             whole.held = ClusterBlocks(whole.passes, whole.parts, self.certify, sent(voters), size)
             whole.seconds["hold"] = time.perf_counter() - start
-            places = chosen_rows(self.streams.of("reference", 0), n_rows, MOST_ROWS)
+        places = self.by_number.voted_on(self.streams, n_rows)
         what = f"{voters.n_voters:,} voters vote on {len(places):,} rows"
         within = _within(places, self.certify)
         found = [own for own in whole.run("vote", what, _passes.vote, within, common=[sent(voters)]) if own]
@@ -222,12 +217,7 @@ class PartOnCluster:
         return PromiseData(answers_only=True)
 
     def kept(self, certification: CertificationRows) -> KeptRows:
-        every, none = np.arange(len(self.y)), np.arange(0)
-        return KeptRows(
-            probe_rows(self.X, every, self.own.of("probe", 0)),
-            reference_among(certification.votes.n_rows, self.streams.of("reference among", 0)),
-            Witnesses.of(self.X, every, none, self.streams.of("witnesses", 0)),  # certification rows are not here
-        )
+        return KeptRows.of_sample(self.X, certification.votes.n_rows, self.own, self.streams)
 
 
 @dataclasses.dataclass(frozen=True)

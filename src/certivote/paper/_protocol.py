@@ -118,7 +118,7 @@ def run_unit(
     prepared = prepare(plan, rows, methods=[METHODS[method] for method in methods])
     voter_seconds = time.process_time() - start
     test_votes = [part.voters.votes(data.X[test]) for part in prepared.parts]
-    test_labels = np.searchsorted(prepared.classes, data.y[test])
+    test_labels = np.searchsorted(rows.classes, data.y[test])
     for method in methods:
         start = time.process_time()
         outcome = certify_votes(plan.with_method(paper_method(method, solver), DELTA), prepared)

@@ -11,7 +11,7 @@ nothing here is shown, verified or written to disk.
 from certivote.pipeline._blocks import Block
 from certivote.pipeline._compare import compare
 from certivote.pipeline._counts import PredictionCounts, certify_counts, count_predictions, merge_counts
-from certivote.pipeline._division import ROWS_BY_NUMBER, ByNumber, NumberedRows, PartRows, Split, chosen_rows, trains
+from certivote.pipeline._division import ROWS_BY_NUMBER, ByNumber, NumberedRows, PartRows, Split, trains
 from certivote.pipeline._duplicates import COMPARED_ROWS
 from certivote.pipeline._given import certify, certify_predictions
 from certivote.pipeline._grouping import Grouping, require_repeatable, required_grouping
@@ -23,13 +23,10 @@ from certivote.pipeline._progress import Stage, progress
 from certivote.pipeline._promises import PromiseData
 from certivote.pipeline._reference import (
     GRID,
-    MOST_ROWS,
     ColumnShares,
     KeptRows,
     Reference,
     on_grid,
-    probe_rows,
-    reference_among,
     table_columns,
 )
 from certivote.pipeline._rows import (
@@ -51,7 +48,6 @@ from certivote.pipeline.run import CertifiedPart, Outcome, certify_votes, prepar
 __all__ = [
     "COMPARED_ROWS",
     "GRID",
-    "MOST_ROWS",
     "PARAMETER_CONSTRAINTS",
     "ROWS_BY_NUMBER",
     "SOLVERS",
@@ -92,7 +88,6 @@ __all__ = [
     "check_held",
     "check_labelled",
     "check_rows",
-    "chosen_rows",
     "compare",
     "count_predictions",
     "make_plan",
@@ -100,9 +95,7 @@ __all__ = [
     "on_grid",
     "plain_values",
     "prepare",
-    "probe_rows",
     "progress",
-    "reference_among",
     "refuse_fit_params",
     "require_repeatable",
     "required_grouping",

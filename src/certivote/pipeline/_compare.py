@@ -80,7 +80,7 @@ def compare(
     with progress(verbose) as stage:
         table = RowsInMemory(plan.voters, X, y, groups=groups, order=order)
         prepared = prepare(plan, table, methods=[each.row for each in asked], stage=stage)
-        chosen = wanted or [each.name for each in methods_with(len(prepared.classes))]
+        chosen = wanted or [each.name for each in methods_with(len(prepared.rows.classes))]
         delta = plan.delta / len(chosen) if joint else plan.delta
         for each in chosen:
             start = time.perf_counter()

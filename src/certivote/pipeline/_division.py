@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certivote.pipeline._blocks import BLOCK_ROWS
+from certivote.pipeline._reference import MOST_ROWS
 from certivote.pipeline._streams import Streams
 
 Split = Literal["none", "single", "cross"]
@@ -116,6 +117,15 @@ class ByNumber:
         """Which of so many certification rows the weights are learned from, by their places."""
         most = n_certify if self.learn_rows is None else self.learn_rows
         return chosen_rows(streams.of("rows to learn from"), n_certify, most)
+
+    def voted_on(self, streams: Streams, n_certify: int) -> NDArray[np.intp]:
+        """Which of so many certification rows vote where they are brought together.
+
+        Those that weights are learned from; where this is done in blocks, those that new rows are compared with later.
+        """
+        if self.in_blocks(n_certify):
+            return chosen_rows(streams.of("reference", 0), n_certify, MOST_ROWS)
+        return self.learned_from(streams, n_certify)
 
     def in_blocks(self, n_certify: int) -> bool:
         """Whether weights are learned from so many certification rows block by block."""

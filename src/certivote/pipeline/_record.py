@@ -69,7 +69,7 @@ def part_record(
         "hold-out", "", count.wrong, plan.of_part(plan.delta), rows.entities, count.repeats, plan.in_order
     )
     majority = certified_majority(
-        part.training_labels,
+        part.source.training_labels,
         counted.labels,
         classes,
         plan.delta / plan.n_parts,
@@ -93,7 +93,7 @@ def part_record(
         certification_digest=count.digests[0],
         training_digest=count.digests[1],
         votes_digest=count.votes_digest,
-        training_rows=part.n_train,
+        training_rows=part.source.n_train,
         duplicates=count.duplicates[0],
         duplicates_of_training_rows=count.duplicates[1],
         drift=_drift(counted, rows.times),
@@ -162,7 +162,7 @@ def assemble(
 ) -> Certificate:
     """The certificate, from the records of its parts and promises."""
     method, records, average = plan.method, [record for record, _, _ in certified], None
-    grouping, part = prepared.grouping, prepared.parts[0]
+    rows, grouping, part = prepared.rows, prepared.rows.grouping, prepared.parts[0]
     if len(records) > 1 and plan.constant == "paper":
         accounts = [_account(record, learned.setting) for record, learned, _ in certified]
         average = method.theorem.average(accounts, plan.average_weights)
@@ -172,12 +172,14 @@ def assemble(
     # Losses of entities, or of rows that cost more or less; of what is counted there are none.
     placed = bool(grouping.groups) or any(entry.losses for promise in promises for entry in promise.statements)
     sample_rows, learned_rows = (
-        (None, None) if plan.by_number is None else plan.by_number.looked_at(part.n_train, part.certification.n_rows)
+        (None, None)
+        if plan.by_number is None
+        else plan.by_number.looked_at(part.source.n_train, part.certification.n_rows)
     )
     return Certificate(
         schema_version=SCHEMA_VERSION,
         library_version=__version__,
-        subject=prepared.subject,
+        subject=rows.subject,
         method=method.name,
         loss=plan.loss,
         split=str(plan.split),
@@ -192,21 +194,21 @@ def assemble(
         constant=plan.constant,
         prior=_prior(plan),
         solver=plan.solver,
-        classes=tuple(str(label) for label in prepared.classes),
+        classes=tuple(str(label) for label in rows.classes),
         parts=tuple(records),
         promises=promises,
         together=plan.together,
         findings=prepared.parts[deployed].findings,
-        came_fitted=prepared.came_fitted,
+        came_fitted=plan.split != "none" and bool(plan.voters.learned_before()),
         groups=grouping.groups,
         order=grouping.order,
         division="shuffled" if plan.by_number is None else "by row number",
-        first_rows=prepared.first_rows,
+        first_rows=prepared.division.first_rows,
         sample_rows=sample_rows,
         learned_rows=learned_rows,
         bets="in order" if plan.in_order or not placed else "at once",
         candidates=(),
-        provenance=_provenance(prepared.table, prepared.streams, plan.parameters),
+        provenance=_provenance(rows.table, prepared.streams, plan.parameters),
     )
 
 

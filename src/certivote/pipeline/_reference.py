@@ -13,6 +13,7 @@ from sklearn.utils import _safe_indexing
 
 from certivote.certificate import Witnesses, missing_places, names_of
 from certivote.pipeline._input import plain_values
+from certivote.pipeline._streams import Streams
 from certivote.theory.entities import Entities
 from certivote.votes import Votes
 
@@ -168,6 +169,17 @@ class KeptRows:
     reference: ReferenceRows | None = None
     witnesses: Witnesses | None = None
 
+    @classmethod
+    def of_sample(cls, X: Any, n_voted: int, own: Streams, streams: Streams) -> "KeptRows":
+        """Where only a sample ``X`` of the training rows is at hand, and votes on so many certification rows."""
+        every, none = np.arange(X.shape[0]), np.arange(0)
+        places = np.sort(streams.of("reference among", 0).permutation(n_voted)[:MOST_ROWS])
+        return cls(
+            probe_rows(X, every, own.of("probe", 0)),
+            ReferenceRows(places, ()),
+            Witnesses.of(X, every, none, streams.of("witnesses", 0)),
+        )
+
 
 def on_grid(masses: Array) -> NDArray[np.uint16]:
     """The nearest multiples of ``1/GRID``.
@@ -206,11 +218,6 @@ def reference_rows(
     some = certify[np.sort(places[:_LOOKED_AT])]
     columns = tuple(ColumnShares.of(name, values) for name, values in table_columns(X, names, some))
     return ReferenceRows(np.sort(places), columns)
-
-
-def reference_among(n_rows: int, rng: np.random.Generator) -> ReferenceRows:
-    """The same of rows whose votes are here and whose columns are not."""
-    return ReferenceRows(np.sort(rng.permutation(n_rows)[:MOST_ROWS]), ())
 
 
 def table_columns(X: Any, names: Sequence[str], rows: NDArray[np.intp]) -> Iterator[tuple[str, Any]]:

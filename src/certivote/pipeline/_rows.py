@@ -300,9 +300,7 @@ class PreparedPart:
 
     Attributes
     ----------
-    rows : PartRows or NumberedRows
-    n_train, training_labels
-        As for :class:`RowsOfPart`.
+    source : RowsOfPart
     voters : FittedVoters
     hyper_priors : tuple of HyperPrior
         Those that the learner may choose from.
@@ -313,9 +311,7 @@ class PreparedPart:
     kept : KeptRows
     """
 
-    rows: PartRows | NumberedRows
-    n_train: int
-    training_labels: Labels
+    source: RowsOfPart
     voters: FittedVoters
     hyper_priors: tuple[HyperPrior, ...]
     certification: CertificationRows
@@ -323,32 +319,20 @@ class PreparedPart:
     promise_data: PromiseData
     kept: KeptRows
 
+    @property
+    def rows(self) -> PartRows | NumberedRows:
+        """Their numbers."""
+        return self.source.rows
+
 
 @dataclass(frozen=True)
 class Prepared:
-    """All parts, ready to learn from, the streams that all randomness comes from, and what the rows were.
+    """Rows and their parts, ready to learn from, and the streams that all randomness comes from."""
 
-    Attributes
-    ----------
-    classes, table, grouping, subject
-        As for :class:`Rows`.
-    parts : tuple of PreparedPart
-    split, first_rows
-        As for :class:`Division`.
-    streams : Streams
-    came_fitted : bool
-        Whether some voters may know something that the fit has not taught them.
-    """
-
-    classes: NDArray[Any]
+    rows: Rows
+    division: Division
     parts: tuple[PreparedPart, ...]
-    split: Split | int
     streams: Streams
-    table: Table
-    grouping: Grouping
-    subject: Subject = "vote"
-    came_fitted: bool = False
-    first_rows: FirstRows | None = None
 
 
 def unseen_classes(unseen: Sequence[Any]) -> list[str]:

@@ -141,17 +141,8 @@ def prepare(
     division = rows.divide(plan, streams, stage)
     for worry in division.worries:
         warn(worry)
-    return Prepared(
-        classes=rows.classes,
-        parts=tuple(_prepared(plan, part, number, rows, stage) for number, part in enumerate(division.parts)),
-        split=division.split,
-        streams=streams,
-        table=rows.table,
-        grouping=rows.grouping,
-        subject=rows.subject,
-        came_fitted=division.split != "none" and bool(plan.voters.learned_before()),
-        first_rows=division.first_rows,
-    )
+    parts = tuple(_prepared(plan, part, number, rows, stage) for number, part in enumerate(division.parts))
+    return Prepared(rows, division, parts, streams)
 
 
 def _prepared(plan: Plan, part: RowsOfPart, number: int, rows: Rows, stage: Stage) -> PreparedPart:
@@ -174,9 +165,7 @@ def _prepared(plan: Plan, part: RowsOfPart, number: int, rows: Rows, stage: Stag
     stage.begin(f"{voters.n_voters:,} voters vote on the certification rows")
     certification = part.vote(voters)
     return PreparedPart(
-        rows=part.rows,
-        n_train=part.n_train,
-        training_labels=part.training_labels,
+        source=part,
         voters=voters,
         hyper_priors=hyper_priors,
         certification=certification,
@@ -188,18 +177,16 @@ def _prepared(plan: Plan, part: RowsOfPart, number: int, rows: Rows, stage: Stag
 
 def certify_votes(plan: Plan, prepared: Prepared, stage: Stage | None = None) -> Outcome:
     """Learn from each part, certify, and deploy the vote with the smallest bound of its own."""
-    plan = replace(plan, split=prepared.split)
-    if prepared.grouping.entities is not None:
+    rows, streams = prepared.rows, prepared.streams
+    plan = replace(plan, split=prepared.division.split)
+    if rows.grouping.entities is not None:
         plan = plan.by_entity()
     tick = (stage or Stage()).begin(f"learning the weights by {plan.solver}")
-    streams = prepared.streams
     certified = [_certified(plan, part, prepared, number, tick) for number, part in enumerate(prepared.parts)]
     # With several parts every bound holds at once (each pays for its share of delta), so the choice is free.
     deployed = int(np.argmin([record.bound for record, _, _ in certified]))
     own, (_, learned, kept) = prepared.parts[deployed], certified[deployed]
-    promises = make_promises(
-        plan, kept.counted, own.promise_data, prepared.classes, learned.setting, kept.penalty, streams
-    )
+    promises = make_promises(plan, kept.counted, own.promise_data, rows.classes, learned.setting, kept.penalty, streams)
     certificate = assemble(plan, prepared, certified, deployed, promises)
     parts = [
         CertifiedPart(part.rows, part.voters, best.vote, part.kept.probe)
@@ -209,7 +196,7 @@ def certify_votes(plan: Plan, prepared: Prepared, stage: Stage | None = None) ->
         reference = own.kept.reference.of(own.certification.votes, kept.vote.weights)
         parts[deployed] = replace(parts[deployed], reference=reference, witnesses=own.kept.witnesses)
     seed = int(streams.of("prediction").integers(2**63)) if plan.method.predictor.is_random else 0
-    return Outcome(certificate, prepared.classes, tuple(parts), seed)
+    return Outcome(certificate, rows.classes, tuple(parts), seed)
 
 
 def _certified(
@@ -230,4 +217,4 @@ def _certified(
     count = rows.count(plan.method, plan.loss, votes, fixed_point(np.log(central / central.sum())), simulation)
     attempts = (attempt(plan, learned, counted, draw) for draw, counted in enumerate(count.votes))
     best = min(attempts, key=lambda each: each.statement.bound)
-    return part_record(plan, part, prepared.classes, learned, best, count), learned, best
+    return part_record(plan, part, prepared.rows.classes, learned, best, count), learned, best
