@@ -217,6 +217,21 @@ def test_a_class_that_only_the_voters_know_can_be_voted_for():
     assert np.array_equal(clf.predict(X), tree.predict(X))
 
 
+def test_a_fit_that_fails_leaves_the_classifier_as_it_was():
+    X, y = cancer()
+    clf = CertifiedVoteClassifier("dis-r", SMALL, random_state=0)
+    before = dict(vars(clf))
+    with pytest.raises(ValueError, match="one class only"):
+        clf.fit(X, np.zeros(len(y)))
+    assert vars(clf) == before
+    clf.fit(pd.DataFrame(X[:, :3], columns=["a", "b", "c"]), y)
+    with pytest.raises(ValueError, match="one class only"):
+        clf.fit(X, np.zeros(len(y)))
+    assert clf.feature_names_in_.tolist() == ["a", "b", "c"]
+    assert clf.fit(X, y).n_features_in_ == X.shape[1]
+    assert not hasattr(clf, "feature_names_in_")
+
+
 def test_splitting_rows_off_for_nothing_warns():
     X, y = cancer()
     with pytest.warns(UserWarning, match="split='none' certifies on all of them") as caught:

@@ -73,6 +73,13 @@ def by_name(several: Any) -> dict[str, Any]:
     return dict(zip(names, (several[name] for name in several), strict=True))
 
 
+def named_answers(y_pred: Any) -> dict[str, Any]:
+    """The answers of each model by its name; of one without a name, ``model``."""
+    if isinstance(y_pred, Mapping) or hasattr(y_pred, "columns"):
+        return by_name(y_pred)
+    return {"model" if getattr(y_pred, "name", None) is None else str(y_pred.name): y_pred}
+
+
 def _name(model: Any) -> str:
     """What to call a model that came without a name."""
     own = getattr(model, "__name__", None) if not hasattr(model, "predict") else type(model).__name__

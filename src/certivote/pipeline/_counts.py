@@ -8,7 +8,7 @@ the certificate of all rows, bit for bit.
 
 import math
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
@@ -21,13 +21,13 @@ from certivote.maths.tree_digest import LEAF, Piece
 from certivote.pipeline._answers import (
     AnsweredRows,
     as_written,
-    by_name,
     certify_alone,
     checked_labels,
     codes_of,
     for_models,
     given_plan,
     match,
+    named_answers,
 )
 from certivote.pipeline._grouping import Grouping
 from certivote.pipeline._input import column_name
@@ -315,13 +315,10 @@ def count_predictions(y_true: ArrayLike, y_pred: Any, *, first: int = 0) -> Pred
     if isinstance(first, bool) or not isinstance(first, int | np.integer) or first < 0:
         raise ValueError(f"first must be the number of the first row, 0 or more; got {first!r:.80}.")
     check_aligned(y_true=y_true, y_pred=y_pred)
-    if isinstance(y_pred, Mapping) or hasattr(y_pred, "columns"):
-        columns = by_name(y_pred)
-        if len(columns) != 1:
-            raise ValueError(f"y_pred must be the answers of one model; got {len(columns)}. Count one after another.")
-        name, given = next(iter(columns.items()))
-    else:
-        name, given = "model" if getattr(y_pred, "name", None) is None else str(y_pred.name), y_pred
+    columns = named_answers(y_pred)
+    if len(columns) != 1:
+        raise ValueError(f"y_pred must be the answers of one model; got {len(columns)}. Count one after another.")
+    name, given = next(iter(columns.items()))
     truth = checked_labels("y_true", y_true)
     answers = checked_labels(name, given, len(truth))
     target = column_name(y_true)

@@ -24,7 +24,6 @@ from certivote.pipeline._answers import (
     Codes,
     ask,
     by_class,
-    by_name,
     certify_alone,
     certify_vote,
     checked_labels,
@@ -33,6 +32,7 @@ from certivote.pipeline._answers import (
     for_models,
     given_plan,
     match,
+    named_answers,
     named_models,
     probabilities,
     true_labels,
@@ -191,13 +191,10 @@ def certify_predictions(
     plan = given_plan(delta, promises, together, random_state)
     check_aligned(y_true=y_true, y_pred=y_pred, groups=groups, order=order, table=table, scores=scores)
     truth = true_labels(y_true, "y_true")
-    if isinstance(y_pred, Mapping) or hasattr(y_pred, "columns"):
-        columns = by_name(y_pred)
-    else:
-        columns = {"model" if getattr(y_pred, "name", None) is None else str(y_pred.name): y_pred}
-    if not columns:
+    given = named_answers(y_pred)
+    if not given:
         raise ValueError("y_pred is empty; give the answers of a model, or of several by name.")
-    answers = {name: checked_labels(name, given, len(truth)) for name, given in columns.items()}
+    answers = {name: checked_labels(name, said, len(truth)) for name, said in given.items()}
     said = np.empty((len(truth), len(answers)), dtype=object)
     said[:] = list(zip(*answers.values(), strict=True))
     digest, grouping, seed = (

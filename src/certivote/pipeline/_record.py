@@ -129,6 +129,16 @@ def certified_majority(
     return fixed_statement("majority", str(classes[code]), certify != code, delta, entities, repeats, in_order)
 
 
+def _average(plan: Plan, certified: Sequence[tuple[PartRecord, Learned, Attempt]]) -> float | None:
+    """The bound on the average of the errors of several votes."""
+    if len(certified) == 1:
+        return None
+    if plan.constant != "paper":
+        return average_of_bounds([record.bound for record, _, _ in certified], plan.average_weights)
+    accounts = [_account(record, learned.setting) for record, learned, _ in certified]
+    return plan.method.theorem.average(accounts, plan.average_weights)
+
+
 def _account(record: PartRecord, setting: Setting) -> Account:
     """What the bound of a part starts from and pays."""
     paid = replace(setting, delta=setting.delta - record.statement.risk_delta)
@@ -161,13 +171,8 @@ def assemble(
     promises: tuple[PromiseRecord, ...],
 ) -> Certificate:
     """The certificate, from the records of its parts and promises."""
-    method, records, average = plan.method, [record for record, _, _ in certified], None
+    method, records = plan.method, [record for record, _, _ in certified]
     rows, grouping, part = prepared.rows, prepared.rows.grouping, prepared.parts[0]
-    if len(records) > 1 and plan.constant == "paper":
-        accounts = [_account(record, learned.setting) for record, learned, _ in certified]
-        average = method.theorem.average(accounts, plan.average_weights)
-    elif len(records) > 1:
-        average = average_of_bounds([record.bound for record in records], plan.average_weights)
     prices = plan.price_list if method.theorem.uses_prices else None
     # Losses of entities, or of rows that cost more or less; of what is counted there are none.
     placed = bool(grouping.groups) or any(entry.losses for promise in promises for entry in promise.statements)
@@ -184,7 +189,7 @@ def assemble(
         loss=plan.loss,
         split=str(plan.split),
         delta=plan.delta,
-        average_bound=average,
+        average_bound=_average(plan, certified),
         deployed=deployed,
         average_weights=plan.average_weights,
         renyi_orders=plan.paid_orders,
