@@ -240,13 +240,13 @@ def test_the_best_order_is_taken():
 @pytest.mark.parametrize("method", ["dis-b", "dis-r", "dis-v"])
 def test_the_best_draw_is_kept_and_paid(method, monkeypatch):
     attempts = []
-    original = RUN.attempt
+    original = RUN._attempt
 
     def spy(*arguments):
         attempts.append(original(*arguments))
         return attempts[-1]
 
-    monkeypatch.setattr(RUN, "attempt", spy)
+    monkeypatch.setattr(RUN, "_attempt", spy)
     clf = fitted(method, n_draws=8, delta=0.4)
     certificate, (part,) = clf.certificate_, clf.certificate_.parts
     tried = [attempt.statement.bound for attempt in attempts]

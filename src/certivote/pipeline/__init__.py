@@ -21,6 +21,7 @@ from certivote.pipeline._memory import RowsInMemory
 from certivote.pipeline._plan import PARAMETER_CONSTRAINTS, Plan, make_plan, usual_voters
 from certivote.pipeline._progress import Stage, progress
 from certivote.pipeline._promises import PromiseData
+from certivote.pipeline._record import CertifiedPart, Outcome
 from certivote.pipeline._reference import (
     GRID,
     ColumnShares,
@@ -43,7 +44,7 @@ from certivote.pipeline._rows import (
     unseen_classes,
 )
 from certivote.pipeline._streams import Seed, Streams
-from certivote.pipeline.run import CertifiedPart, Outcome, certify_votes, prepare, run
+from certivote.pipeline.run import certify_votes, prepare, run
 
 __all__ = [
     "COMPARED_ROWS",

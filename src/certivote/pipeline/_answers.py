@@ -20,10 +20,11 @@ from certivote.pipeline._input import plain_values
 from certivote.pipeline._plan import PARAMETER_CONSTRAINTS, Plan, make_plan
 from certivote.pipeline._progress import Stage
 from certivote.pipeline._promises import PromiseData
+from certivote.pipeline._record import Outcome
 from certivote.pipeline._reference import KeptRows
 from certivote.pipeline._rows import CertificationRows, Division, RowsWithVotes, Table
 from certivote.pipeline._streams import Seed, Streams
-from certivote.pipeline.run import Outcome, certify_votes, prepare
+from certivote.pipeline.run import certify_votes, prepare
 from certivote.promises import Columns, Promise, Repeats
 from certivote.theory.methods import GIVEN_MODEL
 from certivote.theory.predictors import RANDOM

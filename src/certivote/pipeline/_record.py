@@ -22,18 +22,63 @@ from certivote.certificate import (
     PromiseRecord,
     Provenance,
     Statement,
+    Witnesses,
 )
+from certivote.pipeline._division import NumberedRows, PartRows
 from certivote.pipeline._grouping import drift_of
 from certivote.pipeline._learn import Learned
 from certivote.pipeline._plan import Plan
+from certivote.pipeline._reference import Reference
 from certivote.pipeline._rows import Count, Prepared, PreparedPart, Table
 from certivote.pipeline._streams import Streams
-from certivote.promises import CountedVote, Repeats, by_theorem, fixed_statement, stated
+from certivote.promises import CountedVote, Repeats, fixed_statement
 from certivote.theory.bounds import average_of_bounds
 from certivote.theory.entities import Entities
 from certivote.theory.predictors import GIVEN, Vote
 from certivote.theory.risks import Labels
 from certivote.theory.theorems import Account, Setting
+from certivote.voters import FittedVoters
+
+
+@dataclass(frozen=True)
+class CertifiedPart:
+    """The vote of one part, who casts it, and what a model keeps of its rows.
+
+    ``reference`` is what new rows can be compared with, and ``witnesses`` what own rows are recognised by; None for
+    given models, and for parts that are not deployed.
+    """
+
+    rows: PartRows | NumberedRows
+    voters: FittedVoters
+    vote: Vote
+    probe: Any
+    reference: Reference | None = None
+    witnesses: Witnesses | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run yields.
+
+    Attributes
+    ----------
+    certificate : Certificate
+    classes : array
+    parts : tuple of CertifiedPart
+        In the order of ``certificate.parts``.
+    prediction_seed : int
+        Of the votes that a random predictor draws; 0 for others.
+    """
+
+    certificate: Certificate
+    classes: NDArray[Any]
+    parts: tuple[CertifiedPart, ...]
+    prediction_seed: int
+
+    @property
+    def deployed(self) -> CertifiedPart:
+        """The part of the deployed vote."""
+        return self.parts[self.certificate.deployed]
 
 
 @dataclass(frozen=True)
@@ -48,15 +93,6 @@ class Attempt:
     @property
     def vote(self) -> Vote:
         return self.counted.vote
-
-
-def attempt(plan: Plan, learned: Learned, counted: CountedVote, number: int) -> Attempt:
-    """One vote, drawn where the method draws, and its bound."""
-    theorem, setting, vote = plan.method.theorem, learned.setting, counted.vote
-    evidence = counted.evidence(setting.delta)
-    penalty = theorem.charge(plan.family, vote.parameters, learned.prior, vote.point, setting)
-    statement = stated(evidence, plan.part_delta, by_theorem(theorem, setting, penalty), "error")
-    return Attempt(number, counted, statement, penalty)
 
 
 def part_record(

@@ -5,71 +5,26 @@ weights may be learned from them, since the bound pays for that; and the draw ha
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from certivote._warn import warn
-from certivote.certificate import Certificate, Finding, PartRecord, Witnesses
-from certivote.pipeline._division import NumberedRows, PartRows
+from certivote.certificate import Finding, PartRecord
 from certivote.pipeline._learn import Learned, learn
 from certivote.pipeline._memory import RowsInMemory
 from certivote.pipeline._plan import Plan, check_plan
 from certivote.pipeline._priors import given_hyper_priors, informed_hyper_prior, informed_weights
 from certivote.pipeline._progress import Stage, Tick
 from certivote.pipeline._promises import check_promises, make_promises
-from certivote.pipeline._record import Attempt, assemble, attempt, part_record
-from certivote.pipeline._reference import Reference
+from certivote.pipeline._record import Attempt, CertifiedPart, Outcome, assemble, part_record
 from certivote.pipeline._rows import Prepared, PreparedPart, Rows, RowsOfPart
 from certivote.pipeline._streams import Streams, seed_of
+from certivote.promises import CountedVote, by_theorem, stated
 from certivote.remarks import column_findings
 from certivote.theory.methods import Method
-from certivote.theory.predictors import Vote
-from certivote.voters import FittedVoters
 from certivote.votes import fixed_point
-
-
-@dataclass(frozen=True)
-class CertifiedPart:
-    """The vote of one part, who casts it, and what a model keeps of its rows.
-
-    ``reference`` is what new rows can be compared with, and ``witnesses`` what own rows are recognised by; None for
-    given models, and for parts that are not deployed.
-    """
-
-    rows: PartRows | NumberedRows
-    voters: FittedVoters
-    vote: Vote
-    probe: Any
-    reference: Reference | None = None
-    witnesses: Witnesses | None = None
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What a run yields.
-
-    Attributes
-    ----------
-    certificate : Certificate
-    classes : array
-    parts : tuple of CertifiedPart
-        In the order of ``certificate.parts``.
-    prediction_seed : int
-        Of the votes that a random predictor draws; 0 for others.
-    """
-
-    certificate: Certificate
-    classes: NDArray[Any]
-    parts: tuple[CertifiedPart, ...]
-    prediction_seed: int
-
-    @property
-    def deployed(self) -> CertifiedPart:
-        """The part of the deployed vote."""
-        return self.parts[self.certificate.deployed]
 
 
 def run(
@@ -215,6 +170,15 @@ def _certified(
     central = part.hyper_priors[0].beta
     simulation = streams.of("random vote", number) if predictor.is_random else None
     count = rows.count(plan.method, plan.loss, votes, fixed_point(np.log(central / central.sum())), simulation)
-    attempts = (attempt(plan, learned, counted, draw) for draw, counted in enumerate(count.votes))
+    attempts = (_attempt(plan, learned, counted, draw) for draw, counted in enumerate(count.votes))
     best = min(attempts, key=lambda each: each.statement.bound)
     return part_record(plan, part, prepared.rows.classes, learned, best, count), learned, best
+
+
+def _attempt(plan: Plan, learned: Learned, counted: CountedVote, draw: int) -> Attempt:
+    """One vote, what it pays for having been learned, and the bound on its error."""
+    theorem, setting, vote = plan.method.theorem, learned.setting, counted.vote
+    evidence = counted.evidence(setting.delta)
+    penalty = theorem.charge(plan.family, vote.parameters, learned.prior, vote.point, setting)
+    statement = stated(evidence, plan.part_delta, by_theorem(theorem, setting, penalty), "error")
+    return Attempt(draw, counted, statement, penalty)
