@@ -7,8 +7,8 @@ import pytest
 
 from certivote.certificate import row_keys
 from certivote.monitor import row_ids
-from certivote.monitor._past import MOST_POINTS, Thinned
-from certivote.monitor._seen import Seen, name_digests
+from certivote.monitor._past import MOST_POINTS, PastPoints
+from certivote.monitor._seen import KnownNames, name_digests
 
 
 def test_digests_are_those_of_names():
@@ -27,7 +27,7 @@ def test_many_names_are_told_apart():
 
 @pytest.mark.parametrize("seed", range(5))
 def test_news_are_what_a_set_says(seed):
-    rng, seen, known = np.random.default_rng(seed), Seen(), set()
+    rng, seen, known = np.random.default_rng(seed), KnownNames(), set()
     for _ in range(20):
         digests = rng.integers(0, 60, size=int(rng.integers(0, 30))).astype(np.uint64)
         expected, batch = [], set()
@@ -52,7 +52,7 @@ def test_a_grown_file_has_new_names_for_its_new_rows_alone():
 def test_the_past_is_the_same_however_it_came(seed):
     rng, n = np.random.default_rng(seed), 7321
     values = rng.random(n)
-    whole, parts = Thinned(), Thinned()
+    whole, parts = PastPoints(), PastPoints()
     for past, cuts in ((whole, []), (parts, np.sort(rng.integers(0, n, 30)))):
         for rows in np.split(np.arange(n), cuts):
             past.add(rows + 1, values[rows])

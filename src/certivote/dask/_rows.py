@@ -299,7 +299,7 @@ def _kinds(counts: NDArray[np.int64]) -> tuple[Labels, Tally, NDArray[np.int64]]
     return labels, Tally(1, wrong.astype(bool)[None, :], answers), counts[labels, answers, wrong]
 
 
-def _duplicates(found: Sequence[_passes.Counted]) -> tuple[int, int]:
+def _duplicates(found: Sequence[_passes.PartitionCounts]) -> tuple[int, int]:
     """Certification rows that equal an earlier one, and that equal a training row."""
     certify, train = (
         pd.DataFrame(np.frombuffer(b"".join(keys), np.uint64).reshape(-1, 2), columns=["one", "two"])

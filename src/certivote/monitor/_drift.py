@@ -17,11 +17,11 @@ from certivote.maths.streams import stream, stream_key
 from certivote.monitor._columns import Moved, moved
 from certivote.monitor._counted import Counted, noted
 from certivote.monitor._drift_state import KIND, DriftState
-from certivote.monitor._evidence import Alarm, Changes, Judged
-from certivote.monitor._past import Thinned
+from certivote.monitor._evidence import Alarm, Changes, WatchedEvidence
+from certivote.monitor._past import PastPoints
 from certivote.monitor._report import Reported
 from certivote.monitor._rows import checked_alpha, checked_seed, names, time_text
-from certivote.monitor._seen import Seen, name_digests
+from certivote.monitor._seen import KnownNames, name_digests
 from certivote.monitor._state import check_alpha, check_certificate, damaged, locked, read_state, write_state
 from certivote.monitor._votes import model_of
 from certivote.monitor._words import drift_summary
@@ -32,7 +32,7 @@ DriftPoint = tuple[int, float, float]
 """Rows until then, and the logarithms of the evidence and of the evidence of a change."""
 
 
-class DriftMonitor(Judged, Reported):
+class DriftMonitor(WatchedEvidence, Reported):
     """Whether new rows look like those that certified a model, judged without labels by how sure the vote is of them.
 
     Where the weights of the vote were learned from the certification rows, the vote is surer of these than of new ones,
@@ -96,13 +96,13 @@ class DriftMonitor(Judged, Reported):
         self.reference_digest = hashlib.sha256(self._reference.astype("<u2").tobytes()).hexdigest()
         self.begin(secrets.randbits(128) if random_state is None else checked_seed(random_state))
         self.total, self.calls = Counted(), list[tuple[int, str]]()
-        self.ids, self.entities = Seen(), Seen()
+        self.ids, self.entities = KnownNames(), KnownNames()
         self.new_scores = np.zeros(GRID + 1, dtype=np.int64)
         """How many new rows have each score."""
         self.sums, self.largest = np.zeros(2), 0.0
         self.first_alarm: Alarm | None = None
         self.changes = Changes(N_BETS)
-        self.past = Thinned()
+        self.past = PastPoints()
         self.column_counts = [np.zeros(len(column.seen), dtype=np.int64) for column in self._model.reference.columns]
 
     def begin(self, seed: int) -> None:

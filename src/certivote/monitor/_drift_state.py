@@ -8,7 +8,7 @@ import numpy as np
 
 from certivote.codec import Count, Longest, Within
 from certivote.monitor._evidence import Alarm, Number, Short
-from certivote.monitor._past import MOST_POINTS, Thinned
+from certivote.monitor._past import MOST_POINTS, PastPoints
 from certivote.monitor._rows import checked_seed
 from certivote.monitor._state import TOLERANCE, ChangesState, Log, State, log_from, log_of, remember, remembered
 from certivote.pipeline import GRID
@@ -90,7 +90,7 @@ class DriftState(State):
         places = [place for place, _, _ in self.past]
         if any(place % self.stride for place in places) or places != sorted({*places}) or max(places, default=0) > n:
             raise ValueError("moments of the past do not follow one another at their stride")
-        monitor.past = Thinned(self.stride, [(place, known, log_from(log)) for place, known, log in self.past])
+        monitor.past = PastPoints(self.stride, [(place, known, log_from(log)) for place, known, log in self.past])
         slack = TOLERANCE * (1.0 + self.largest)
         if max([monitor.log_evidence, *(known for _, known, _ in self.past)]) > self.largest + slack:
             raise ValueError("the evidence was higher than what is remembered")

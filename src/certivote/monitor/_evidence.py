@@ -82,7 +82,7 @@ class Changes:
         return found
 
 
-class Judged(ABC):
+class WatchedEvidence(ABC):
     """Evidence that may be looked at after every outcome, and what follows from it.
 
     Attributes

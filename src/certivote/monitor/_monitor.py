@@ -14,7 +14,7 @@ from certivote.monitor._counted import Counted, noted
 from certivote.monitor._monitor_state import KIND, MonitorState
 from certivote.monitor._report import Reported
 from certivote.monitor._rows import checked_alpha, columns_of, names, places, sureness, time_text, values_of
-from certivote.monitor._seen import Seen, name_digests
+from certivote.monitor._seen import KnownNames, name_digests
 from certivote.monitor._source import certificate_of
 from certivote.monitor._state import (
     StateFileError,
@@ -53,7 +53,7 @@ class Monitor(Reported):
         What became of all rows.
     calls : list of (int, str)
         How many outcomes had been counted when; after many updates, of every other one.
-    ids, entities : Seen
+    ids, entities : KnownNames
         Digests of those that were counted.
 
     Notes
@@ -91,7 +91,7 @@ class Monitor(Reported):
         watched = divided(watched_of(certificate, _promises(certificate, watch)), self.alpha)
         self.streams = tuple(Stream(own, bool(self.groups)) for own in watched)
         self.total, self.calls = Counted(), list[tuple[int, str]]()
-        self.ids, self.entities = Seen(), Seen()
+        self.ids, self.entities = KnownNames(), KnownNames()
 
     # What outcomes say
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from certivote.codec import Count, Longest, Names, at
 from certivote.monitor._evidence import Alarm, Number, Units
-from certivote.monitor._past import MOST_POINTS, Thinned
+from certivote.monitor._past import MOST_POINTS, PastPoints
 from certivote.monitor._state import TOLERANCE, ChangesState, Log, State, log_from, log_of, remember, remembered
 from certivote.monitor._stream import Stream
 from certivote.monitor._watched import KINDS, ONE, Label, Watched
@@ -46,7 +46,7 @@ class StreamState:
         _check_watched(self.watched, n_classes)
         stream = Stream(self.watched, fractional)
         stream.n, stream.units, stream.highest, stream.first_alarm = self.n, self.units, self.highest, self.first_alarm
-        stream.past = Thinned(self.stride, [(n, units, log_from(log)) for n, units, log in self.past])
+        stream.past = PastPoints(self.stride, [(n, units, log_from(log)) for n, units, log in self.past])
         self.changes.give(stream)
         _check_counts(stream)
         _check_evidence(stream)

@@ -9,7 +9,7 @@ MOST_POINTS = 500
 Moment = tuple[float, ...]
 
 
-class Thinned:
+class PastPoints:
     """Some of the moments after each outcome: at multiples of a stride, which is doubled when there are too many.
 
     Attributes
@@ -20,7 +20,7 @@ class Thinned:
 
     Examples
     --------
-    >>> past = Thinned()
+    >>> past = PastPoints()
     >>> for start in range(0, 1500, 300):
     ...     past.add(np.arange(start + 1, start + 301), np.arange(300.0))
     >>> past.stride, len(past.kept), past.kept[-1]

@@ -24,7 +24,7 @@ def name_digests(names: Iterable[str], purpose: str) -> Digests:
     return np.frombuffer(bytes(found), dtype="<u8").astype(np.uint64)
 
 
-class Seen:
+class KnownNames:
     """Digests of names, each once, in ascending order.
 
     Attributes
@@ -35,7 +35,7 @@ class Seen:
 
     Examples
     --------
-    >>> seen = Seen()
+    >>> seen = KnownNames()
     >>> seen.news(np.array([5, 3, 5], dtype=np.uint64)).tolist()
     [True, True, False]
     >>> seen.add(np.array([5, 3], dtype=np.uint64))

@@ -19,7 +19,7 @@ from certivote.codec import LONGEST, CodecError, Count, FileError, Longest, With
 from certivote.io import write_atomically
 from certivote.monitor._counted import MOST_CALLS, Counted
 from certivote.monitor._evidence import Changes, Short
-from certivote.monitor._seen import Seen
+from certivote.monitor._seen import KnownNames
 
 _FORMAT, SCHEMA_VERSION = "certivote monitor", 1
 _MOST_VALUES = 1 << 23
@@ -153,8 +153,8 @@ class Remembering(Protocol):
     alpha: float
     total: Counted
     calls: list[tuple[int, str]]
-    ids: Seen
-    entities: Seen
+    ids: KnownNames
+    entities: KnownNames
 
 
 def remembered(monitor: Remembering) -> dict[str, Any]:
@@ -177,7 +177,7 @@ def remember(monitor: Remembering, state: State, n: int) -> None:
         raise ValueError("the rows do not add up")
     if counts != sorted(counts) or (counts[-1] if counts else 0) != n:
         raise ValueError("the outcomes do not add up")
-    ids, entities = Seen(_digests(state.ids), state.ids_kind), Seen(_digests(state.entities))
+    ids, entities = KnownNames(_digests(state.ids), state.ids_kind), KnownNames(_digests(state.entities))
     if len(ids.digests) > total.rows or len(entities.digests) != total.entities:
         raise ValueError("the ids do not add up")
     monitor.certificate_digest, monitor.alpha, monitor.total = state.certificate, state.alpha, total

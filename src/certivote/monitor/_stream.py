@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certivote.maths.evidence import ErrorBets, mean_upper
-from certivote.monitor._evidence import Alarm, Changes, Judged
-from certivote.monitor._past import Thinned
+from certivote.monitor._evidence import Alarm, Changes, WatchedEvidence
+from certivote.monitor._past import PastPoints
 from certivote.monitor._watched import ONE, Units, Watched
 
 _CHUNK = 512
@@ -40,7 +40,7 @@ class Point:
     log_change: float
 
 
-class Stream(Judged):
+class Stream(WatchedEvidence):
     """One statement that is watched, and what outcomes have said of it.
 
     Attributes
@@ -62,7 +62,7 @@ class Stream(Judged):
         """Outcomes and units where the evidence was largest; 0 before the first outcome."""
         self.first_alarm: Alarm | None = None
         self.changes = Changes(self._bets.count if self.is_watched else 0)
-        self.past = Thinned()
+        self.past = PastPoints()
 
     # What it is
 
