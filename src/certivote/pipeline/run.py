@@ -26,6 +26,8 @@ from certivote.remarks import column_findings
 from certivote.theory.methods import Method
 from certivote.votes import fixed_point
 
+__all__ = ["certify_votes", "prepare", "run"]
+
 
 def run(
     plan: Plan,
