@@ -227,7 +227,7 @@ def test_the_certificate_carries_the_remarks():
     made = CertifiedVoteClassifier("dis-b", voters, random_state=0).fit(X, y).certificate_
     assert made.remarks[0].startswith("Column 'told' alone tells the class of 100 %")
     assert made.remarks[1].startswith("Column 'site' has")
-    assert all(remark in " ".join(str(made).split()) for remark in made.remarks)
+    assert all(remark in " ".join(made.details().split()) for remark in made.remarks)
 
 
 def test_without_training_rows_there_is_no_remark():
