@@ -95,7 +95,7 @@ def certify(
             check_classes(asked, classifier.classes_)
             known = list(getattr(classifier, "feature_names_in_", []))
             _check_by(asked, known, f"is not a column that {model.name} reads")
-            with work_on(file, printing.quiet):
+            with work_on(file, printing.quiet, f"certifying on {file}"):
                 read = rows_for(classifier, file, truth, **columns)
                 certificate = certify_model(classifier, model.name, read, file, other, settings, printing.quiet)
             certificate = certificate.with_source(file.name, read.digest)
@@ -132,7 +132,7 @@ def _of_answers(
         )
         if not quiet:
             say(f"Rows are compared with those of {training} by {', '.join(features)}.", err=True)
-    with work_on(file, quiet):
+    with work_on(file, quiet, f"certifying on {file}"):
         if features:
             read = read_predictions(file, truth, predicted, features, **columns)
         else:

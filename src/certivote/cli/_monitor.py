@@ -22,7 +22,7 @@ from certivote.cli._outputs import (
     write_page,
     writing,
 )
-from certivote.cli._tables import Column, TableFormat, all_processors, column
+from certivote.cli._tables import Column, TableFormat, all_processors, column, doing
 from certivote.io import OutcomeTable, TableFile, column_names, read_outcomes, same_labels, write_atomically
 from certivote.votes import plurality
 
@@ -109,7 +109,8 @@ def monitor(
         fail("--json, --metrics: both would be printed; give --metrics the name of a file.")
     file = form.file(data)
     check_files({"MODEL": model, "DATA": data}, {"--state": state, "--report": report, "--metrics": metrics})
-    with ending_in_a_line(), warnings_as_lines(printing.quiet), all_processors():
+    watching = doing(f"comparing with {file}", printing.quiet)
+    with ending_in_a_line(), warnings_as_lines(printing.quiet), all_processors(), watching:
         certificate, classifier = read_certificate(model, trust)
         if classifier is None and truth is None:
             fail(f"{model}: without --truth the model itself looks at the rows; give the model.")

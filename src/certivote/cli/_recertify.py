@@ -79,7 +79,7 @@ def recertify(
         seen = [read_monitor(path, earlier, classifier) for path in watched]
         settings: dict[str, Any] = {"delta": earlier.delta if delta is None else delta, "random_state": seed}
         settings |= {"promises": promises, "together": earlier.together}
-        with work_on(file, printing.quiet):
+        with work_on(file, printing.quiet, f"certifying on {file}"):
             from certivote.monitor import follow
 
             if predicted is not None:
