@@ -17,6 +17,7 @@ from certivote.certificate._digests import (
 )
 from certivote.certificate._earlier import AlarmRecord, Earlier, WatchRecord
 from certivote.certificate._in_words import (
+    called,
     confidence,
     counted,
     number_down,
@@ -24,6 +25,8 @@ from certivote.certificate._in_words import (
     percent_down,
     percent_up,
     plain_percent,
+    unit,
+    units,
 )
 from certivote.certificate._looks import FINDINGS, Finding, FirstRows
 from certivote.certificate._parts import Candidate, Drift, PartRecord
@@ -62,6 +65,7 @@ __all__ = [
     "Witnesses",
     "are_own_rows",
     "as_rows",
+    "called",
     "check_aligned",
     "class_place",
     "confidence",
@@ -86,6 +90,8 @@ __all__ = [
     "rows_digest",
     "setting_of",
     "together",
+    "unit",
+    "units",
     "used_rows",
     "value_digests",
     "witnessed",

@@ -12,7 +12,7 @@ from certivote.cli._given import UnitsAgain, write_and_show
 from certivote.cli._messages import ending_in_a_line, fail, say
 from certivote.cli._models import Trust, complain_of_unread, load_model, rows_for
 from certivote.cli._options import Delta, Seed, verb
-from certivote.cli._outputs import Out, Page, Printing, check_files
+from certivote.cli._outputs import Out, Page, Wording, check_files
 from certivote.cli._promises import PromiseOptions, check_classes, columns_of
 from certivote.cli._tables import Column, TableFormat, Training, Truth, column, work_on
 from certivote.io import Table, TableError, TableFile, column_names, read_alike, read_predictions
@@ -37,7 +37,7 @@ def certify(
     seed: Seed = None,
     form: TableFormat,
     trust: Trust = None,
-    printing: Printing,
+    printing: Wording,
 ) -> None:
     """Certify a model that you have already, by its answers to rows that it has never seen.
 
