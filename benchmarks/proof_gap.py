@@ -27,9 +27,9 @@ from certivote.theory.families import FAMILIES, Family
 from certivote.theory.methods import METHODS, Method
 from certivote.theory.predictors import Evidence
 from certivote.theory.theorems import Account, CBound, ClopperPearson, OccamsHammer, Setting
-from certivote.verify._ball_maths import BITS, kl_limit_holds
-from certivote.verify._recompute import verify_record
-from certivote.verify._theorems import bound_holds, learned, nats
+from certivote.verify._balls import BITS, kl_limit_holds
+from certivote.verify._record import verify_record
+from certivote.verify._theorems import terms_of
 from certivote.votes import fixed_point
 
 ALLOWED = 1e-9
@@ -231,15 +231,15 @@ def _gap(certificate: Certificate, part: PartRecord) -> float:
     theorem = METHODS[certificate.method].theorem
     if part.bound <= 0.0 or part.bound >= theorem.factor:
         return 0.0
-    cost = learned(certificate, part)
-    paid = nats(certificate, part, cost)
+    terms = terms_of(certificate, part)
+    paid = terms.nats(part.statement)
     is_binomial = isinstance(theorem, OccamsHammer | ClopperPearson)
 
     def is_proved(log_gap: float) -> bool:
         bound = arb(part.bound) * (1 - arb(10) ** arb(log_gap))
         if is_binomial and part.errors is not None and paid > _FLOAT_LEVELS:
             return kl_limit_holds(arb(fmpq(part.errors, part.n)), paid / part.n, bound)
-        return bound_holds(certificate, part, cost, bound)
+        return terms.holds(part.statement, bound)
 
     low, high = -17.0, -8.0
     if is_proved(high):

@@ -54,7 +54,6 @@ REFERENCE = (
     "certivote.theory.entities",
     "certivote.theory.families",
     "certivote.theory.general_bounds",
-    "certivote.theory.inversions",
     "certivote.theory.methods",
     "certivote.theory.predictors",
     "certivote.theory.risks",

@@ -129,7 +129,7 @@ def test_entities_are_bet_on(costs, random_state):
     level = math.log(DELTA)
     limit = order_free_upper(entry.losses, level) if random_state == 0 else betting_upper(entry.losses, level, level)
     assert entry.bound == pytest.approx(limit, rel=1e-9)
-    assert "new entities" in str(promise)
+    assert "new groups" in str(promise)
 
 
 def blobs(n, seed):
@@ -276,7 +276,7 @@ def test_words_round_up_and_bear_strange_records():
     assert promise.value <= shown <= promise.value * 1.001
     assert last == "  costs: 20 for well where it is ill, 1 for ill where it is well"
     for changes in ({"fixed": ()}, {"value": None}, {"statements": ()}, {"fixed": (Fixed("costs", (1.0,), ()),)}):
-        assert "the expected cost per case is" in str(dataclasses.replace(promise, **changes))
+        assert "the mean cost of a case is" in str(dataclasses.replace(promise, **changes))
     ten = {(f"c{i}", f"c{j}"): 1 + abs(i - j) for i in range(10) for j in range(10) if i != j}
     many = certify_predictions([f"c{i}" for i in range(10)] * 20, ["c0"] * 200, promises=[Costs(ten)]).promises[1]
     assert "costs of 90 kinds of answers, up to 10" in str(many)

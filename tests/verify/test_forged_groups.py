@@ -16,11 +16,11 @@ pytest.importorskip("flint", reason="proofs need python-flint: install certivote
 from kinds import as_fresh, case, forest, patients, rows
 
 from certivote import CertifiedVoteClassifier, certify_predictions, verify
-from certivote.certificate import Drift, Finding
+from certivote.certificate import Drift
 from certivote.maths.betting import betting_upper
 from certivote.pipeline import _units
-from certivote.verify._drift import check_drift, fisher_p_value
-from certivote.verify._losses import exact_losses, losses_fit
+from certivote.verify._record import check_drift, fisher_p_value
+from certivote.verify._theorems import exact_losses, losses_fit
 
 
 def failures(checks):
@@ -92,11 +92,9 @@ def test_rows_in_place_of_entities_are_caught():
 def test_a_remark_on_entities_of_one_row_is_there_where_it_must_be():
     alone = certify_predictions(*answered(), groups=np.arange(90))
     (remark,) = alone.remarks
-    assert remark.startswith("Every certified entity has one row")
+    assert remark.startswith("Every certified group has one row")
     together = certify_predictions(*answered(), groups=patients())
     assert together.remarks == ()
-    found = Finding("neighbours alike", numbers=(0.9,))
-    assert "findings" in failures(verify(dataclasses.replace(together, findings=(found,))))
 
 
 def test_groups_that_were_dropped_are_caught():

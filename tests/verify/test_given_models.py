@@ -15,7 +15,7 @@ pytest.importorskip("flint", reason="proofs need python-flint: install certivote
 from kinds import case, given_answers, patients, rows
 
 from certivote import certify, certify_predictions, verify
-from certivote.certificate import Finding, recorded_parameters
+from certivote.certificate import recorded_parameters
 from certivote.theory.bounds import holdout
 
 UNUSED = "rows that are new to the model"
@@ -113,10 +113,6 @@ def test_remarks_that_come_from_looking_at_the_rows_are_taken_on_trust():
         checks = verify(certificate)
         assert failures(checks) == set()
         assert "findings" in {field for check in checks for field in check.fields}
-        for forged in ((*certificate.findings, Finding("constant", (0,))), (*given.findings, *given.findings)):
-            assert failures(verify(dataclasses.replace(certificate, findings=forged))) == {"findings"}
-    neighbours = dataclasses.replace(in_time, findings=in_rows.findings)
-    assert failures(verify(neighbours)) == {"findings"}, "of rows in time nobody says that"
 
 
 def test_what_must_come_together_is_asked_for():

@@ -12,7 +12,7 @@ pytest.importorskip("flint", reason="proofs need python-flint: install certivote
 
 from certivote.theory.families import FAMILIES
 from certivote.theory.methods import METHODS
-from certivote.verify._recompute import verify_record
+from certivote.verify._record import verify_record
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "proof_gap.py"
 

@@ -15,7 +15,7 @@ from certivote.certificate._digests import (
     row_piece,
     rows_digest,
 )
-from certivote.certificate._earlier import AlarmRecord, Earlier, WatchRecord
+from certivote.certificate._findings import FINDINGS, Finding, FirstRows
 from certivote.certificate._in_words import (
     called,
     confidence,
@@ -28,12 +28,10 @@ from certivote.certificate._in_words import (
     unit,
     units,
 )
-from certivote.certificate._looks import FINDINGS, Finding, FirstRows
 from certivote.certificate._parts import Candidate, Drift, PartRecord
-from certivote.certificate._promises import Fixed, PromiseRecord
-from certivote.certificate._provenance import Provenance, recorded_parameters
+from certivote.certificate._provenance import AlarmRecord, Earlier, Provenance, WatchRecord, recorded_parameters
 from certivote.certificate._reading import SCHEMA_VERSION
-from certivote.certificate._statements import Statement
+from certivote.certificate._statements import Fixed, PromiseRecord, Statement
 from certivote.certificate._theory import Payment, confidence_nats, method_of, payments_of, setting_of
 from certivote.certificate._used_rows import UsedRows, are_own_rows, used_rows, witnessed
 from certivote.certificate._values import class_place, missing_places, names_of, one_spelling

@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from certivote.certificate._alignment import check_aligned
-from certivote.certificate._looks import Finding, FirstRows
+from certivote.certificate._findings import Finding, FirstRows
 from certivote.certificate._parts import Candidate, PartRecord, RenyiOrder
-from certivote.certificate._promises import PromiseRecord
 from certivote.certificate._provenance import Provenance
 from certivote.certificate._reading import certificate_from, check_certificate
-from certivote.certificate._statements import Bound, Delta, Statement
+from certivote.certificate._statements import Bound, Delta, PromiseRecord, Statement
 from certivote.certificate._theory import Payment, method_of, payments_of
 from certivote.certificate._values import class_place, unwritable_text
 from certivote.certificate._views import Views
@@ -201,14 +200,15 @@ class Certificate(Views):
         Examples
         --------
         >>> from certivote import certify_predictions
+        >>> from certivote.certificate import percent_up
         >>> certificate = certify_predictions(["ill", "well"] * 100, ["ill", "well"] * 99 + ["well", "well"])
         >>> for place, said in certificate.statements():
-        ...     print(f"{place}: {said.errors} in {said.n}, at most {said.bound:.3f}")
-        parts[0].statement: 1 in 200, at most 0.024
-        parts[0].holdout: 1 in 200, at most 0.024
-        parts[0].majority: 100 in 200, at most 0.571
-        promises[0].statements[0]: 1 in 100, at most 0.055
-        promises[0].statements[1]: 0 in 100, at most 0.037
+        ...     print(f"{place}: {said.errors} in {said.n}, at most {percent_up(said.bound)}")
+        parts[0].statement: 1 in 200, at most 2.35 %
+        parts[0].holdout: 1 in 200, at most 2.35 %
+        parts[0].majority: 100 in 200, at most 57.14 %
+        promises[0].statements[0]: 1 in 100, at most 5.45 %
+        promises[0].statements[1]: 0 in 100, at most 3.63 %
         """
         for number, part in enumerate(self.parts):
             yield f"parts[{number}].statement", part.statement

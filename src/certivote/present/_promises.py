@@ -13,7 +13,7 @@ def promise_text(record: PromiseRecord) -> str:
     >>> from certivote import certify_predictions
     >>> certificate = certify_predictions(["ill", "well"] * 50, ["ill", "well"] * 50)
     >>> print(promise_text(certificate.promises[0]))
-    With 95 % confidence, all at once: errors within each class.
+    With 95 % confidence, all at once: errors within a class at most 7.12 % (ill), 7.12 % (well).
       ill: errors at most 7.12 % (0 of 50)
       well: errors at most 7.12 % (0 of 50)
     """

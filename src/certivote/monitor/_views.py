@@ -1,7 +1,8 @@
-"""What outcomes say, in plain words."""
+"""How a monitor is shown: in plain words, and as a page that the room of views makes when it is asked for."""
 
+import os
 from decimal import ROUND_CEILING, Context
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from certivote.certificate import confidence, number_down, percent_up, plain_percent
 
@@ -9,6 +10,7 @@ if TYPE_CHECKING:
     from certivote.monitor._drift import DriftMonitor
     from certivote.monitor._monitor import Monitor
     from certivote.monitor._stream import Stream
+
 
 _LONGEST = 200
 """Characters of a name."""
@@ -114,3 +116,36 @@ _HALF = (
     "The bound is on cases where wrong voters hold half of the weight. Wrong answers are among these, and outcomes "
     "show no others, so that alarms come later than the bound itself would allow."
 )
+
+
+class Views:
+    """What can be shown as a page."""
+
+    def report(self, path: str | os.PathLike[str], *, title: str = "A certified model", command: str = "") -> None:
+        """Write one web page that works offline: the evidence over time, and what was counted.
+
+        Parameters
+        ----------
+        path : path
+            The HTML file. An existing one is replaced when the new one is complete.
+        title : str
+        command : str
+            How a reader certifies the vote again, with the names of the files as they will find them; empty to leave
+            that out.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from certivote import Monitor, certify_predictions
+        >>> certificate = certify_predictions(["ill", "well"] * 100, ["ill", "well"] * 99 + ["well", "well"])
+        >>> monitor = Monitor(certificate)
+        >>> _ = monitor.update(["ill", "well"], ["ill", "ill"])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     monitor.report(f"{folder}/monitor.html", title="Triage")
+        ...     "after 2 outcomes" in Path(f"{folder}/monitor.html").read_text(encoding="utf-8")
+        True
+        """
+        from certivote.present import write_monitor
+
+        write_monitor(cast("Monitor | DriftMonitor", self), path, title=title, command=command)

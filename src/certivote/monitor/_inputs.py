@@ -1,5 +1,6 @@
-"""Outcomes as they are given: true classes, answers, and what else is known of the rows."""
+"""What users give to a monitor, checked: certificates, true classes, answers, and what else is known of the rows."""
 
+import os
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from numbers import Integral
@@ -8,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certivote.certificate import class_place, missing_places, names_of, one_spelling
+from certivote.certificate import Certificate, class_place, missing_places, names_of, one_spelling
+from certivote.io import read_certificate
 from certivote.pipeline import as_floats, check_held, plain_values
 from certivote.promises import margins
 
@@ -69,7 +71,9 @@ def names(given: Any, name: str, count: int, beside: str = "y_true") -> list[str
     return list(map(one_spelling, names_of(values)))
 
 
-def sureness(given: Any, count: int, n_classes: int) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:
+def scores_and_masses(
+    given: Any, count: int, n_classes: int
+) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:
     """How sure the vote was of its answers; and the masses of all classes, if they are given instead."""
     if given is None:
         return None, None
@@ -108,3 +112,18 @@ def time_text(when: Any) -> str:
     if not text or len(text) > _LONGEST or not text.isprintable():
         raise ValueError(f"when must be a date, a time or a short text; got {when!r:.80}.")
     return text
+
+
+def certificate_of(source: Any) -> Certificate:
+    """The certificate itself, that of a fitted classifier, or that in a file."""
+    if isinstance(source, Certificate):
+        return source
+    if isinstance(source, str | os.PathLike):
+        return read_certificate(source)
+    found = getattr(source, "certificate_", None)
+    if isinstance(found, Certificate):
+        return found
+    raise TypeError(
+        "source must be a certificate, a fitted CertifiedVoteClassifier, or the path of a certificate or a model; got "
+        f"{type(source).__name__}."
+    )

@@ -1,4 +1,4 @@
-"""What of a certificate can be watched: statements, and what outcomes say of each."""
+"""The statements of a certificate that can be watched, and what outcomes say of each."""
 
 import json
 import math
@@ -14,18 +14,18 @@ from certivote.certificate import Certificate, Fixed, PromiseRecord, Statement, 
 from certivote.codec import Longest, Share, Within
 from certivote.maths.rounding import float_above
 from certivote.monitor._evidence import Short
-from certivote.monitor._words import plain
+from certivote.monitor._views import plain
 from certivote.promises import Subgroups, group_places
 
 ONE = 1 << 32
-"""Units of a loss of 1: losses are whole numbers of them, rounded down."""
+"""A loss of 1: losses are stored as whole numbers, multiples of ``2**-32``, rounded down."""
 BOUND = "bound"
 Label = Annotated[str, Longest(1 << 16)]
 """A class or a group."""
 Place = Annotated[int, Within(-1, 1 << 20)]
 
 Mask = NDArray[np.bool_]
-Units = NDArray[np.int64]
+Losses = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -61,8 +61,8 @@ class Outcomes:
 
 
 @dataclass(frozen=True)
-class Watched:
-    """One statement of a certificate: the mean of a loss, given a condition, is at most a bound.
+class WatchedStatement:
+    """One :class:`~certivote.certificate.Statement` of a certificate: what new outcomes are compared with.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class Watched:
     groups : tuple of int
         The number of its group in each.
     costs : tuple of int
-        Of an expected cost, the loss of each pair of classes, in units.
+        Of an expected cost, the loss of each pair of classes, as a multiple of ``2**-32``.
     """
 
     promise: Short
@@ -111,13 +111,13 @@ class Watched:
         """What an update must be given for it, in addition to labels and answers."""
         return _NEEDS.get(self.promise, "")
 
-    def losses(self, rows: Outcomes) -> tuple[Mask, Units]:
-        """Which cases it is about, and the loss of each case in units."""
+    def losses(self, rows: Outcomes) -> tuple[Mask, Losses]:
+        """Which cases it is about, and the loss of each case as a multiple of ``2**-32``."""
         among, event = KINDS[self.promise, self.kind](self, rows)
         return among, np.asarray(event * ONE if event.dtype == bool else event, dtype=np.int64)
 
 
-def _of_class(watched: Watched, rows: Outcomes) -> Mask:
+def _of_class(watched: WatchedStatement, rows: Outcomes) -> Mask:
     return rows.labels == watched.place
 
 
@@ -125,26 +125,26 @@ def _everything(rows: Outcomes) -> Mask:
     return np.ones(len(rows.labels), dtype=bool)
 
 
-def _in_group(watched: Watched, rows: Outcomes) -> Mask:
+def _in_group(watched: WatchedStatement, rows: Outcomes) -> Mask:
     assert rows.columns is not None
     values = [group_places(fixed, rows.columns(fixed.what)) for fixed in watched.columns]
     return np.all([own == group for own, group in zip(values, watched.groups, strict=True)], axis=0)
 
 
-def _left_out(watched: Watched, rows: Outcomes) -> Mask:
+def _left_out(watched: WatchedStatement, rows: Outcomes) -> Mask:
     """A class that the certificate does not know is in no set."""
     mass = rows.mass_of(np.maximum(rows.labels, 0))
     return rows.wrong & ((mass < watched.cut) | (rows.labels < 0))
 
 
-def _cost(watched: Watched, rows: Outcomes) -> Units:
+def _cost(watched: WatchedStatement, rows: Outcomes) -> Losses:
     """An unknown class costs the most."""
     size = math.isqrt(len(watched.costs))
     table = np.array([*watched.costs, *[ONE] * size], dtype=np.int64).reshape(size + 1, size)
     return table[rows.labels, rows.answers]  # the last row is that of -1
 
 
-KINDS: dict[tuple[str, str], Callable[[Watched, Outcomes], tuple[Mask, NDArray[Any]]]] = {
+KINDS: dict[tuple[str, str], Callable[[WatchedStatement, Outcomes], tuple[Mask, NDArray[Any]]]] = {
     (BOUND, "error"): lambda own, rows: (_everything(rows), rows.wrong),
     ("by class", "error"): lambda own, rows: (_of_class(own, rows), rows.wrong),
     ("by class", "false alarm"): lambda own, rows: (~_of_class(own, rows), rows.answers == own.place),
@@ -191,16 +191,22 @@ def _score(rows: Outcomes) -> NDArray[np.float64]:
     return rows.scores
 
 
-def watched_of(certificate: Certificate, names: Sequence[str]) -> tuple[Watched, ...]:
+def watched_of(certificate: Certificate, names: Sequence[str]) -> tuple[WatchedStatement, ...]:
     """The statements of a certificate's bound and of the promises of these names, each still without its alpha."""
-    found = [Watched(BOUND, "error", "", -1, None, certificate.bound, 0.0)]
+    found = [_watched(BOUND, certificate.deployed_part.statement, certificate.classes)]
     for record in certificate.promises:
         if record.name in names:
-            found.extend(_statements(record, certificate.classes))
+            found.extend(_of_promise(record, certificate.classes))
     return tuple(found)
 
 
-def divided(watched: Sequence[Watched], alpha: float) -> tuple[Watched, ...]:
+def _watched(promise: str, said: Statement, classes: Sequence[str], **about: Any) -> WatchedStatement:
+    """A statement that a certificate makes, still without its alpha; ``about``: what its label does not tell."""
+    place = classes.index(said.label) if said.label in classes and not about else -1
+    return WatchedStatement(promise, said.kind, said.label, place, said.threshold, said.bound, 0.0, **about)
+
+
+def divide_alpha(watched: Sequence[WatchedStatement], alpha: float) -> tuple[WatchedStatement, ...]:
     """Each with its share of alpha: one half for the certificate's bound, the other half for all others alike.
 
     Bounds of 1 and more cannot be exceeded, so they get none; if only one of the two halves is needed it gets all.
@@ -215,23 +221,20 @@ def divided(watched: Sequence[Watched], alpha: float) -> tuple[Watched, ...]:
     )
 
 
-def _statements(record: PromiseRecord, classes: Sequence[str]) -> Iterator[Watched]:
+def _of_promise(record: PromiseRecord, classes: Sequence[str]) -> Iterator[WatchedStatement]:
     """What of a promise can be watched."""
     if record.name == "costs":
-        yield from _costs(record)
+        yield from _of_costs(record, classes)
         return
-    entries = list(_in_force(record))
     groups = Subgroups.groups_of(record) if record.name == "subgroups" else []
-    for number, (entry, bound) in enumerate(entries):
-        if (record.name, entry.kind) not in KINDS:
-            continue
-        columns, own = groups[number // 2] if groups else ((), ())
-        place = classes.index(entry.label) if not groups and entry.label in classes else -1
-        yield Watched(record.name, entry.kind, entry.label, place, entry.threshold, bound, 0.0, columns, own)
+    for number, said in enumerate(_in_force(record)):
+        if (record.name, said.kind) in KINDS:
+            about = dict(zip(("columns", "groups"), groups[number // 2], strict=True)) if groups else {}
+            yield _watched(record.name, said, classes, **about)
 
 
-def _in_force(record: PromiseRecord) -> Iterator[tuple[Statement, float]]:
-    """Statements and what is promised by each: of those that were tested in turn, the last that held, for its target.
+def _in_force(record: PromiseRecord) -> Iterator[Statement]:
+    """Its statements; of those that were tested in turn, the last that held, with its target as the bound.
 
     The bound of such a statement may be smaller than the target, but it was chosen by the rows, and promises no more.
     """
@@ -240,23 +243,24 @@ def _in_force(record: PromiseRecord) -> Iterator[tuple[Statement, float]]:
         if asked is not None and record.chosen is None:
             return
         if record.chosen is not None and record.value is not None:
-            yield record.statements[record.chosen], record.value
-            yield from ((entry, entry.bound) for entry in record.statements if entry.kind == "unanswered")
+            yield replace(record.statements[record.chosen], bound=record.value)
+            yield from (said for said in record.statements if said.kind == "unanswered")
             return
     target = {"sensitivity": "missed", "sets": "left out"}.get(record.name)
-    for entry in record.statements:
-        if entry.kind != target:
-            yield entry, entry.bound
-        elif entry.threshold:  # at 0 nothing is missed, and nothing need be watched
-            yield entry, float_above(1 - Fraction(record.value or 0.0))
+    for said in record.statements:
+        if said.kind != target:
+            yield said
+        elif said.threshold:  # at 0 nothing is missed, and nothing need be watched
+            yield replace(said, bound=float_above(1 - Fraction(record.value or 0.0)))
 
 
-def _costs(record: PromiseRecord) -> Iterator[Watched]:
-    """The expected cost itself, as a share of the dearest error."""
+def _of_costs(record: PromiseRecord, classes: Sequence[str]) -> Iterator[WatchedStatement]:
+    """The expected cost itself, as a share of the dearest error: it follows from all statements of the promise."""
     costs = next((fixed.numbers for fixed in record.fixed if fixed.what == "costs"), ())
     largest = max(costs, default=0.0)
-    if record.value is None or not largest > 0.0:
+    if record.value is None or not largest > 0.0 or not record.statements:
         return
-    units = tuple(math.floor(Fraction(cost) / Fraction(largest) * ONE) for cost in costs)
     bound = float_above(Fraction(record.value) / Fraction(largest))
-    yield Watched(record.name, "cost", "", -1, None, bound, 0.0, costs=units)
+    shares = tuple(math.floor(Fraction(cost) / Fraction(largest) * ONE) for cost in costs)
+    said = replace(record.statements[0], kind="cost", label="", threshold=None, bound=bound)
+    yield _watched(record.name, said, classes, costs=shares)
