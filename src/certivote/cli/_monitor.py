@@ -84,7 +84,7 @@ def monitor(
     identity
         Column that identifies each row. By default rows are told apart by all that is written in them.
     group
-        For certificates about entities: column that says what each row belongs to. [default: as recorded]
+        For certificates about groups: column that says what each row belongs to. [default: as recorded]
     alpha
         Probability that there is ever a false alarm; fixed when the state is created. [default: 0.01]
     watch
@@ -139,16 +139,14 @@ def monitor(
 
 
 def _group(certificate: Certificate, group: str | None, file: TableFile) -> str | None:
-    """The column that says what rows belong to, which certificates about entities need."""
+    """The column that says what rows belong to, which certificates about groups need."""
     if not certificate.groups:
         if group is not None:
-            fail("--group: the certificate is about single rows, not about entities; leave it out.")
+            fail("--group: the certificate is about single rows, not about groups; leave it out.")
         return None
     found = group or (certificate.groups if certificate.groups in column_names(file) else None)
     if found is None:
-        fail(
-            f"--group: the certificate is about entities, by {certificate.groups!r}; name the column that says so here."
-        )
+        fail(f"--group: the certificate is about groups, by {certificate.groups!r}; name the column that says so here.")
     return found
 
 
@@ -288,7 +286,7 @@ def _say(seen: Any, now: Any, unknown: int, by_content: bool) -> None:
     if now.repeated:
         told.append(f"{now.repeated:,} left out, as they were counted before")
     if now.later:
-        told.append(f"{now.later:,} left out, of entities that were counted before")
+        told.append(f"{now.later:,} left out, of groups that were counted before")
     if unknown:
         told.append(f"{unknown:,} without an outcome yet")
     say("; ".join(told) + ".")
