@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from certivote.voters._base import FittedVoters, OutOfSampleVotes, VoterSet
     from certivote.voters._classifiers import Classifiers
     from certivote.voters._columns import ColumnEncoder, Unread, UnreadWarning
+    from certivote.voters._decisive import DecisiveVoters
     from certivote.voters._forest import Forest
     from certivote.voters._mixed import Mixed
     from certivote.voters._preprocessed import FittedPreprocessed, Preprocessed
@@ -33,6 +34,7 @@ else:
             "_base": ["FittedVoters", "OutOfSampleVotes", "VoterSet"],
             "_classifiers": ["Classifiers"],
             "_columns": ["ColumnEncoder", "Unread", "UnreadWarning"],
+            "_decisive": ["DecisiveVoters"],
             "_forest": ["Forest"],
             "_mixed": ["Mixed"],
             "_preprocessed": ["FittedPreprocessed", "Preprocessed"],
@@ -51,6 +53,7 @@ __all__ = [
     "VOTERS",
     "Classifiers",
     "ColumnEncoder",
+    "DecisiveVoters",
     "FittedPreprocessed",
     "FittedVoters",
     "Forest",
