@@ -26,15 +26,15 @@ from certivote.pipeline._streams import Streams
 
 Split = Literal["none", "single", "cross"]
 """Or a number of folds."""
-Rows = NDArray[np.intp]
+Places = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
 class PartRows:
     """Row numbers of one part: those that the voters are fitted on, and those that certify their vote."""
 
-    train: Rows
-    certify: Rows
+    train: Places
+    certify: Places
 
     @property
     def n_train(self) -> int:
@@ -42,7 +42,7 @@ class PartRows:
         return len(self.train)
 
 
-def split_rows(shuffled: Rows, split: Split | int, train_share: float, first: int = 0) -> tuple[PartRows, ...]:
+def split_rows(shuffled: Places, split: Split | int, train_share: float, first: int = 0) -> tuple[PartRows, ...]:
     """Divide the rows, or entities; the parts name them in the order in which they come.
 
     Parameters

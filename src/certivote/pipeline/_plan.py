@@ -52,6 +52,17 @@ Methods and splits check their own options."""
 class Plan:
     """What a run does, with nothing left to decide but what the data decide.
 
+    How delta is divided, from the certificate down to one bound:
+
+    1. Between the bound and the promises, if they hold together: ``bound_delta``, ``promise_delta``. Otherwise each has
+       all of it.
+    2. Among the parts of the split, and the given models and the vote of them: ``of_part``.
+    3. Among draws and orders of the Rényi divergence, of which the best is kept: ``of_attempt``.
+    4. Of a promise, among its statements: ``of`` in :class:`certivote.promises.Ledger`.
+    5. Inside a theorem: two statistics of the C-bound, two halves of the Rényi bound, and what a simulated risk takes.
+
+    Hold-out and majority stand beside: each is bounded at the delta of a part, and neither is the promise.
+
     Attributes
     ----------
     method : Method

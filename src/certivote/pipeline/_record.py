@@ -1,4 +1,4 @@
-"""From counts to a certificate: the bound of every vote, the record of its part, and the record of all."""
+"""From what was counted to the record: of each part with its comparisons, and of all parts as a certificate."""
 
 import platform
 from collections.abc import Sequence

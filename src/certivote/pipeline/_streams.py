@@ -1,4 +1,22 @@
-"""Where all randomness of a run comes from: a seed, the data, and a purpose for every stream."""
+"""Where all randomness of a run comes from: a seed, the data, and a purpose for every stream.
+
+What is random, by the rows that it depends on besides the seed:
+
+======================  ===============================================================================================
+all rows                ``split``: which rows train and which certify. ``draw``: the weights that are deployed.
+                        ``learning``: starts and batches of the solver. ``random vote``, ``prediction``: votes of a
+                        randomised predictor. ``promises``: rows that are set aside, and the order of bets on costs.
+                        ``bets``, ``rows of entities``: the order of bets on groups, and of the rows in each.
+                        ``reference``, ``reference among``, ``witnesses``: rows that a model remembers.
+the training rows       ``voters``: how they are fitted, and then how they are weighed. ``guide``: rows by which
+                        promises fix thresholds. ``probe``: rows that no data have.
+the first rows          ``pilot``: the learning curve.
+rows by their numbers   ``rows by number``, ``training sample``, ``rows to learn from``: on a cluster, or as there.
+======================  ===============================================================================================
+
+``voters where rows lie`` is that of the voters that a cluster trains. Remarks on a table look at pairs of rows by a
+stream that has no seed: nothing depends on them.
+"""
 
 import secrets
 from dataclasses import dataclass

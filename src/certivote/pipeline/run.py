@@ -1,7 +1,8 @@
 """A run, from rows to a certified vote: divide, train, weigh, vote, learn, draw, count, certify.
 
-No step reaches back. The certification rows reach neither the voters nor the hyper-prior nor the choice of the bound;
-weights may be learned from them, since the bound pays for that; and the draw has a random stream of its own.
+No step reaches back. The certification rows of a part reach neither its voters nor its hyper-prior nor the choice of
+the bound. Its weights may be learned from them, since the bound pays for that, and the draw has a random stream of its
+own.
 """
 
 from collections.abc import Sequence
