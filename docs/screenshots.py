@@ -12,7 +12,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split
 
 from certivote import CertifiedVoteClassifier
-from certivote.promises import Abstention, Precision, Promise
+from certivote.promises import Abstention, Promise
 
 IMAGES = Path(__file__).parent / "img"
 SHOTS = {"desktop": (1280, None, 1.0), "phone": (390, None, 1.0), "top": (1280, 1345, 0.8)}
@@ -27,7 +27,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as driver:
         page, decisions = Path(folder, "report.html"), Path(folder, "decisions.html")
         write_report(page)
-        write_report(decisions, Abstention(curve=10), Precision())
+        write_report(decisions, Abstention(curve=10))
         browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
         for name, (width, height, scale) in SHOTS.items():
             view = browser.new_page(viewport={"width": width, "height": height or 800}, device_scale_factor=scale)
@@ -35,9 +35,7 @@ def main() -> None:
             save(view.screenshot(full_page=height is None), name)
         view = browser.new_page(viewport={"width": 1280, "height": 800}, device_scale_factor=0.8)
         view.goto(decisions.as_uri())
-        first, last = (card.bounding_box() for card in view.locator("section.card").all()[:2])
-        clip = {**first, "height": last["y"] + last["height"] - first["y"]}
-        save(view.screenshot(full_page=True, clip=clip), "decisions")
+        save(view.locator("section.card").first.screenshot(), "decisions")
         browser.close()
 
 

@@ -160,7 +160,8 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, VoteP
         rows too. None takes 128 fresh bits from the system, which the certificate records: prefer it. With a number
         the promise holds on average over such numbers. Trying several seeds and keeping the best certificate voids it.
     verbose : bool, default=False
-        Show progress on a terminal.
+        Show on standard error how far work is that takes longer than two seconds: a bar on a terminal, elsewhere a
+        line every ten seconds.
 
     Attributes
     ----------

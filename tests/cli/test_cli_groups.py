@@ -50,6 +50,18 @@ def test_the_column_is_recorded_and_no_feature(folder):
         assert certificate.provenance.columns == ("age",)
 
 
+def test_groups_are_called_what_the_reader_calls_them(folder, tmp_path):
+    options = ["--group", "patient", "--drop", "visit", "--unit", "patients"]
+    words = " ".join(run("fit", folder / "visits.csv", *FIT, "--seed", "0", *options).output.split())
+    assert "the cases of a new patient from the same source, every patient counting the same" in words
+    assert run("report", folder / "groups.json", "-o", tmp_path / "r.html", "--unit", "patients").exit_code == 0
+    assert "every patient counting the same" in (tmp_path / "r.html").read_text(encoding="utf-8")
+    for wrong in (["report", folder / "groups.json"], ["fit", folder / "visits.csv", *FIT]):
+        result = run(*wrong, "--unit", "people")
+        assert (result.exit_code, result.stderr.count("\n")) == (1, 1)
+        assert "--unit: " in result.stderr
+
+
 def test_patients_are_not_divided_and_times_are_in_their_order(folder):
     table = pd.read_csv(folder / "visits.csv", sep=";")
     part = load(folder / "groups.certivote").part_

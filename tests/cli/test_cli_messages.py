@@ -146,6 +146,28 @@ def test_quiet_means_no_warnings(tmp_path):
     assert run(*line, "--seed", seed, "-q").output == ""
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["fit", "{folder}/data.csv", "--target", "absent"],
+        ["verify", "{folder}/data.csv"],
+        ["certify", "{folder}/data.csv", "--truth", "out"],
+        ["compare", "{folder}/none.csv", "--target", "out"],
+        ["monitor", "{folder}/stumps.certivote", "{folder}/data.csv", "--state", "{folder}/none/s.json"],
+        ["bound", "--errors", "3", "--n", "2"],
+        ["datasets", "info", "absent"],
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_with_json_an_error_is_json_too(folder, arguments):
+    arguments = [each.replace("{folder}", str(folder)) for each in arguments]
+    plain, asked = run(*arguments), run(*arguments, "--json")
+    assert plain.exit_code == asked.exit_code == 1
+    assert plain.stdout == ""
+    assert plain.stderr == asked.stderr
+    assert f"certivote: {json.loads(asked.stdout)['error']}\n" == asked.stderr
+
+
 def test_a_quiet_audit_that_fails_says_so(folder, tmp_path):
     record = json.loads(run("fit", folder / "data.csv", *FIT, "--json").stdout)
     path = tmp_path / "c.json"

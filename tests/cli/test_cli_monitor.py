@@ -256,7 +256,7 @@ def test_entities_are_counted_instead_of_their_rows(tmp_path):
     rows.rename(columns={"patient": "who"}).to_csv(tmp_path / "rows.csv", index=False)
     command = ["monitor", tmp_path / "c.json", tmp_path / "rows.csv", *ANSWERS]
     assert (
-        "--group: the certificate is about entities, by 'patient'"
+        "--group: the certificate is about groups, by 'patient'"
         in run(*command, "--state", tmp_path / "t.json", code=1).stderr
     )
     assert json.loads(run(*command, "--state", tmp_path / "t.json", "--group", "who", "--json").stdout)["n"] == 100

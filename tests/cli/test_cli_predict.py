@@ -131,6 +131,19 @@ def test_names_that_are_taken_get_a_number(folder, tmp_path):
     assert set(answers["certivote_label"]) == {"old"}
 
 
+def test_the_weight_behind_each_class_has_a_column(folder, tmp_path):
+    data = table().rename(columns={"id": "certivote_mass_ill"})
+    data.to_csv(tmp_path / "taken.csv", index=False)
+    answers = predicted(folder, tmp_path / "taken.csv", "mixed", "--masses")
+    model = load(folder / "mixed.certivote")
+    columns = [f"certivote_mass_{label}" for label in model.classes_]
+    columns[columns.index("certivote_mass_ill")] = "certivote_mass_ill_2"
+    assert answers.columns.tolist()[-4:] == ["certivote_label", "certivote_mass", *columns]
+    masses = model.predict_proba(read_table(folder / "data.csv", "out", ["id"]).X)
+    assert np.allclose(answers[columns].astype(float), masses, atol=1e-6)
+    assert answers["certivote_mass_ill"].tolist() == data["certivote_mass_ill"].tolist()
+
+
 def test_a_table_without_rows_has_no_answers(folder, tmp_path):
     (tmp_path / "new.csv").write_text("age,town,code\n")
     result = run("predict", folder / "forest.certivote", tmp_path / "new.csv")

@@ -219,13 +219,13 @@ def test_what_it_takes_for_granted(model):
     X, y = rows(300)
     grouped = CertifiedVoteClassifier("dis-b", FEW, random_state=0).fit(X, y, groups=np.arange(300) // 3)
     monitor = DriftMonitor(grouped)
-    assert any("each entity" in text for text in monitor.assumptions)
+    assert any("each group" in text for text in monitor.assumptions)
     with pytest.raises(ValueError, match="give groups="):
         monitor.update(X)
     counted = monitor.update(X[:6], groups=["a", "a", "b", "b", "b", "c"])
     assert (counted.counted, counted.entities, counted.later) == (3, 3, 0)
     assert monitor.update(X[:2], groups=["a", "d"]).later == 1
-    assert "entities" in str(monitor)
+    assert "groups" in str(monitor)
     with pytest.raises(ValueError, match="about single rows"):
         DriftMonitor(model).update(X, groups=np.arange(300))
 

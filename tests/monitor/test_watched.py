@@ -174,7 +174,7 @@ def test_an_entity_is_judged_when_it_first_appears():
     later = monitor.update([0, 1, 1], [1, 1, 1], groups=["a", "d", "d"])
     assert (later.counted, later.entities, later.later) == (2, 1, 1)
     assert (own.n, own.loss_sum) == (4, ONE // 3 + ONE)
-    assert "entities" in monitor.summary()
+    assert "groups" in monitor.summary()
     assert any("first appears" in text for text in monitor.assumptions)
 
 
@@ -189,7 +189,7 @@ def test_statements_about_entities_take_the_rows_they_are_about():
 
 
 def test_entities_must_be_named():
-    with pytest.raises(ValueError, match=r"about entities \(groups\): give groups="):
+    with pytest.raises(ValueError, match=r"about groups \(groups\): give groups="):
         Monitor(of_entities()).update([0], [0])
 
 

@@ -14,6 +14,7 @@ from test_report import Page
 from certivote import CertifiedVoteClassifier, DriftMonitor, Monitor, certify_predictions, plot_monitor, recertify
 from certivote.present import metrics_text
 from certivote.present.monitor._curves import count_ticks, error_curve, evidence_curve
+from certivote.present.monitor._happened import changes
 from certivote.present.monitor._streams import evidence_text
 from certivote.promises import Precision
 
@@ -101,6 +102,51 @@ def test_the_page_shows_what_the_monitor_says(tmp_path):
     assert [tag for tag, _ in page.tags].count("svg") == 4
     quiet = page_of(watched("quiet"), tmp_path)
     assert "alarm after" not in quiet.words
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("nothing yet", "No outcomes were counted yet"),
+        ("quiet", "of 400 outcomes were wrong, and at most"),
+        ("alarm", "A promise does not hold any more"),
+        ("vacuous", "promises nothing about errors"),
+        ("no rows", "No rows were counted yet"),
+        ("rows", "nothing needs to be done"),
+        ("rows that differ", "let a random sample of them be labelled"),
+    ],
+)
+def test_a_sentence_says_what_happened_and_what_to_do(kind, said, tmp_path):
+    page = page_of(watched(kind), tmp_path)
+    head, details = page.words.split("Evidence ")[0], page.words.split("Details: ")[1]
+    assert said in head
+    assert "has reached the line" not in page.words.split("Details: ")[0]
+    assert str(watched(kind)).split()[0] in details
+    assert ("Columns that have moved most: " in head) == (kind == "rows that differ")
+
+
+def test_the_page_says_that_a_class_has_become_more_frequent(tmp_path):
+    def cases(n, share, seed):
+        rng = np.random.default_rng(seed)
+        truth = np.where(rng.random(n) < share, "ill", "well")
+        missed = rng.random(n) < np.where(truth == "ill", 0.3, 0.02)
+        return truth, np.where(missed, np.where(truth == "ill", "well", "ill"), truth)
+
+    monitor = Monitor(certify_predictions(*cases(2000, 0.05, 0)))
+    monitor.update(*cases(1000, 0.05, 1), when="2026-01-01")
+    assert not any(each.is_large for each in changes(monitor))
+    assert "Also changed" not in page_of(monitor, tmp_path).words
+    monitor.update(*cases(1000, 0.15, 2), when="2026-01-02")
+    first = changes(monitor)[0]
+    assert (first.name, first.is_large) in {("class ill", True), ("class well", True)}
+    truth = [*cases(1000, 0.05, 1)[0], *cases(1000, 0.15, 2)[0]]
+    ill = next(each for each in changes(monitor) if each.name == "class ill")
+    assert ill.now == pytest.approx(truth.count("ill") / 2000)
+    assert ill.before == pytest.approx(np.mean(cases(2000, 0.05, 0)[0] == "ill"))
+    words = page_of(monitor, tmp_path).words
+    assert f"Also changed: {first.words}." in words
+    monitor.save(tmp_path / "state.json")
+    assert changes(Monitor.load(tmp_path / "state.json")) == changes(monitor)
 
 
 def test_rows_are_never_said_to_have_more_errors(tmp_path):

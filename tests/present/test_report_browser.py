@@ -7,6 +7,8 @@ from urllib.parse import urlsplit
 import numpy as np
 import pytest
 from reports import certificate, harmful_fit
+from test_monitor_page import KINDS as STATES
+from test_monitor_page import watched
 
 from certivote import certify_predictions
 
@@ -144,6 +146,28 @@ def lines_of(page, words):
         });
     }).filter(([word]) => words.includes(word))"""
     return page.evaluate(count, [words])
+
+
+@pytest.mark.parametrize("kind", STATES)
+def test_nothing_overflows_on_the_page_of_a_monitor(kind, visit):
+    page = visit(watched(kind), title="A_name_without_any_space_" * 6, command="certivote recertify m.certivote " * 3)
+    assert page.complaints == []
+    beyond = """Array.from(document.querySelectorAll("section, header")).flatMap(card =>
+        Array.from(card.querySelectorAll("*")).filter(e => {
+            const own = e.getBoundingClientRect(), around = card.getBoundingClientRect();
+            return own.width && (own.right > around.right + 1 || own.left < around.left - 1);
+        }).map(e => e.outerHTML.slice(0, 80)))"""
+    for _ in at_widths(page, 320, 400, 1280):
+        assert page.evaluate(beyond) == []
+
+
+@pytest.mark.parametrize("kind", ["quiet", "rows that differ"])
+def test_details_of_a_monitor_are_folded_and_printed(kind, visit):
+    page = visit(watched(kind), folded=True)
+    assert not page.locator("#premises").is_visible()
+    assert page.locator("#details").bounding_box()["y"] <= 3 * 800
+    page.emulate_media(media="print")
+    assert page.locator("#premises").is_visible()
 
 
 def test_words_are_broken_only_if_they_must(visit):

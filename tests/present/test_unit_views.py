@@ -1,6 +1,7 @@
 """Rows that belong to entities, or come in time: what the promise is about, and what must be said beside it."""
 
 import math
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +11,7 @@ from altering import with_part
 from fits import forest
 from reports import answers, certificate, grouped_fit, labels, page_words, patients, views, with_classes
 from sklearn.ensemble import RandomForestClassifier
+from test_report import Page
 
 from certivote import CertifiedVoteClassifier, certify_predictions
 from certivote.certificate import Drift, Finding
@@ -44,6 +46,31 @@ def test_the_promise_is_about_new_entities(kind):
         assert "the cases of a new group ('patient_id') from the same source, every group counting the same" in words
         assert f"{part.n} certification rows in {part.entities} groups" in words, name
         assert "means over new groups that have such cases" in words or "They are means over groups" in words
+
+
+@pytest.mark.parametrize("kind", ENTITIES)
+def test_groups_are_called_what_the_reader_calls_them(kind, tmp_path):
+    made = certificate(kind)
+    made.report(tmp_path / "report.html", unit="patients", title="Triage")
+    page = Page((tmp_path / "report.html").read_text(encoding="utf-8")).words
+    said = " ".join(made.details(unit="patients").split())
+    for words in (page, said):
+        assert "the cases of a new patient from the same source, every patient counting the same" in words
+        assert f"{made.deployed_part.n} certification rows in {made.deployed_part.entities} patients" in words
+        left = words.replace("bets on groups", "")
+        assert not re.search(r"\b(?:groups?|entit)", left), re.search(r".{60}\b(?:groups?|entit).{20}", left)
+    assert "group" in made.details()
+
+
+def test_a_name_of_groups_has_a_singular():
+    made = certificate("entities")
+    assert "a new person from the same source, every person counting" in " ".join(
+        made.details(unit="person/people").split()
+    )
+    assert " people" in made.details(unit="person/people")
+    for wrong in ("people", "", "/", "person/"):
+        with pytest.raises(ValueError, match="person/people"):
+            made.details(unit=wrong)
 
 
 @pytest.mark.parametrize("kind", ENTITIES)

@@ -17,6 +17,7 @@ from certivote.certificate._digests import (
 )
 from certivote.certificate._findings import FINDINGS, Finding, FirstRows
 from certivote.certificate._in_words import (
+    called,
     confidence,
     counted,
     number_down,
@@ -24,6 +25,8 @@ from certivote.certificate._in_words import (
     percent_down,
     percent_up,
     plain_percent,
+    unit,
+    units,
 )
 from certivote.certificate._parts import Candidate, Drift, PartRecord
 from certivote.certificate._provenance import AlarmRecord, Earlier, Provenance, WatchRecord, recorded_parameters
@@ -60,6 +63,7 @@ __all__ = [
     "Witnesses",
     "are_own_rows",
     "as_rows",
+    "called",
     "check_aligned",
     "class_place",
     "confidence",
@@ -84,6 +88,8 @@ __all__ = [
     "rows_digest",
     "setting_of",
     "together",
+    "unit",
+    "units",
     "used_rows",
     "value_digests",
     "witnessed",

@@ -1,5 +1,8 @@
 """Numbers in words, rounded so that nothing looks better than it is."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
 _MANY_DIGITS = 15
@@ -80,6 +83,45 @@ def _rounded(value: float, rounding: str) -> str:
     places = Decimal(1).scaleb(min(-2, exact.adjusted() - 3))
     text = f"{exact.quantize(places, rounding, Context(prec=1000)):f}"
     return text.rstrip("0").rstrip(".")
+
+
+_UNIT: ContextVar[tuple[str, str]] = ContextVar("unit", default=("group", "groups"))
+
+
+@contextmanager
+def called(name: str | None) -> Iterator[None]:
+    """What rows belong to is called so in this block: ``patients``, or ``person/people``; None for groups.
+
+    Examples
+    --------
+    >>> with called("patients"):
+    ...     unit(), units(), units(1), units(20)
+    ('patient', 'patients', '1 patient', '20 patients')
+    >>> units(20)
+    '20 groups'
+    """
+    if name is None:
+        yield
+        return
+    one, _, many = name.rpartition("/")
+    if not many.strip() or not (one or many.endswith("s")):
+        raise ValueError(f"Give a plural such as 'patients', or both forms such as 'person/people'; got {name!r:.80}.")
+    before = _UNIT.set((one or (f"{many[:-3]}y" if many.endswith("ies") else many[:-1]), many))
+    try:
+        yield
+    finally:
+        _UNIT.reset(before)
+
+
+def unit() -> str:
+    """One of what rows belong to."""
+    return _UNIT.get()[0]
+
+
+def units(number: int | None = None) -> str:
+    """Several of what rows belong to, or this number of them."""
+    one, many = _UNIT.get()
+    return many if number is None else f"{number:,} {one if number == 1 else many}"
 
 
 def counted(number: int, what: str) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from certivote.certificate._alignment import check_aligned
+from certivote.certificate._in_words import called
 from certivote.theory.predictors import GIVEN
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ class Views:
         used: "UsedRows | None" = None,
         title: str | None = None,
         command: str = "certivote verify certificate.json",
+        unit: str | None = None,
     ) -> None:
         """Write the certificate as one web page that works offline: for a board, a regulator, or a file.
 
@@ -44,6 +46,9 @@ class Views:
             By default, the name of the file that the rows came from; without one, what is certified.
         command : str
             How a reader verifies the certificate, with the names of the files as they will find them.
+        unit : str, optional
+            What the page calls the groups that rows belong to, such as ``"patients"``, or ``"person/people"`` where the
+            plural does not end with s. By default, groups.
 
         Examples
         --------
@@ -64,7 +69,8 @@ class Views:
         check_aligned(truth=truth, answers=answers)
         test = None if truth is None else TestRows(np.asarray(truth).tolist(), np.asarray(answers).tolist(), used)
         made, title = self._made, self._usual_title if title is None else title
-        write_report(made, path, title=title, command=command, test=test)
+        with called(unit):
+            write_report(made, path, title=title, command=command, test=test)
 
     def card(self, *, title: str | None = None, command: str = "certivote verify certificate.json") -> str:
         """A model card made from the certificate: Markdown with the front matter that Hugging Face and skops read.
@@ -162,8 +168,17 @@ class Views:
 
         return hyper_prior(self._made)
 
-    def details(self) -> str:
+    def details(self, *, unit: str | None = None) -> str:
         """All that there is to say of the certificate: what ``print`` shows, and how each number came about.
+
+        Parameters
+        ----------
+        unit : str, optional
+            What the groups that rows belong to are called, such as ``"patients"``: see :meth:`report`.
+
+        Returns
+        -------
+        str
 
         Examples
         --------
@@ -174,7 +189,8 @@ class Views:
         """
         from certivote.present import details_text
 
-        return details_text(self._made)
+        with called(unit):
+            return details_text(self._made)
 
     def __str__(self) -> str:
         from certivote.present import certificate_text

@@ -12,7 +12,7 @@ from certivote.cli._given import UnitsAgain, write_and_show
 from certivote.cli._messages import ending_in_a_line, fail, say
 from certivote.cli._models import Trust, complain_of_unread, load_model, rows_for
 from certivote.cli._options import Delta, Seed, verb
-from certivote.cli._outputs import Out, Page, Printing, check_files
+from certivote.cli._outputs import Out, Page, Wording, check_files
 from certivote.cli._promises import PromiseOptions, check_classes, columns_of
 from certivote.cli._tables import Column, TableFormat, Training, Truth, column, work_on
 from certivote.io import Table, TableError, TableFile, column_names, read_alike, read_predictions
@@ -37,7 +37,7 @@ def certify(
     seed: Seed = None,
     form: TableFormat,
     trust: Trust = None,
-    printing: Printing,
+    printing: Wording,
 ) -> None:
     """Certify a model that you have already, by its answers to rows that it has never seen.
 
@@ -95,7 +95,7 @@ def certify(
             check_classes(asked, classifier.classes_)
             known = list(getattr(classifier, "feature_names_in_", []))
             _check_by(asked, known, f"is not a column that {model.name} reads")
-            with work_on(file, printing.quiet):
+            with work_on(file, printing.quiet, f"certifying on {file}"):
                 read = rows_for(classifier, file, truth, **columns)
                 certificate = certify_model(classifier, model.name, read, file, other, settings, printing.quiet)
             certificate = certificate.with_source(file.name, read.digest)
@@ -132,7 +132,7 @@ def _of_answers(
         )
         if not quiet:
             say(f"Rows are compared with those of {training} by {', '.join(features)}.", err=True)
-    with work_on(file, quiet):
+    with work_on(file, quiet, f"certifying on {file}"):
         if features:
             read = read_predictions(file, truth, predicted, features, **columns)
         else:

@@ -103,7 +103,7 @@ def check_dataset(name: str, option: str = "NAME") -> None:
 
 
 def download(name: str, data: Path | None, quiet: bool) -> Path:
-    """Download a dataset and check it; on a terminal, the progress is shown."""
+    """Download a dataset and check it, and show the progress."""
     from certivote.cli._progress import download_bar
 
     with suppress(ImportError):  # lines of pooch name folders that are gone when the download is done

@@ -10,7 +10,7 @@ from certivote.cli._messages import fail
 from certivote.cli._options import verb
 from certivote.cli._outputs import (
     Out,
-    Printing,
+    Wording,
     check_files,
     is_standard_output,
     show_certificate,
@@ -35,7 +35,7 @@ def fit(
     learning: Learning,
     promises: PromiseOptions,
     engine: Engine,
-    printing: Printing,
+    printing: Wording,
 ) -> None:
     """Learn a vote from a table and print its certificate.
 

@@ -11,7 +11,7 @@ import numpy as np
 from certivote.certificate import Certificate, UsedRows, part_digest, row_keys
 from certivote.cli._messages import fail
 from certivote.cli._options import Options
-from certivote.cli._outputs import Page, Printing, is_standard_output, show_certificate, write_certificate
+from certivote.cli._outputs import Page, Wording, is_standard_output, show_certificate, write_certificate
 from certivote.cli._tables import Column, check_group_or_time, column
 from certivote.io import Table, TableFile, column_names, read_predictions, same_labels
 from certivote.promises import Abstention, Subgroups
@@ -219,10 +219,10 @@ def verify_command(certificate: Certificate, name: str, score: str | None = None
 
 
 def write_and_show(
-    certificate: Certificate, out: Path | None, page: Page, printing: Printing, score: str | None = None
+    certificate: Certificate, out: Path | None, page: Page, printing: Wording, score: str | None = None
 ) -> None:
     """Write a certificate, its page, and say so."""
     write_certificate(certificate, out)
     name = "certificate.json" if out is None or is_standard_output(out) else out.name
-    page.write(certificate, verify_command(certificate, name, score))
+    page.write(certificate, verify_command(certificate, name, score), printing.unit)
     show_certificate(certificate, printing, {"Certificate": out, "Report": page.report})

@@ -1,16 +1,24 @@
-"""How a command speaks and ends: lines on standard error, each of which says what is wrong and what to do."""
+"""How a command speaks and ends: lines on standard error, each of which says what is wrong and what to do.
+
+With --json, the line with which a command ends is on standard output too, as an object with the key "error".
+"""
 
 import errno
+import json
 import os
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from typing import NoReturn
 
 import typer
 
 from certivote.present import plain_text
+
+as_json: ContextVar[bool] = ContextVar("as_json", default=False)
+"""Whether the command that runs was asked for JSON."""
 
 
 def say(message: str, err: bool = False) -> None:
@@ -24,8 +32,11 @@ def complain(message: str) -> None:
 
 
 def fail(message: str) -> NoReturn:
-    """A line on standard error, and the end."""
+    """A line on standard error, with --json an object on standard output, and the end."""
     complain(message)
+    if as_json.get():
+        with suppress(OSError):  # standard output may be what fails
+            typer.echo(json.dumps({"error": message}))
     sys.exit(1)
 
 

@@ -22,7 +22,7 @@ from certivote.cli._outputs import (
     write_page,
     writing,
 )
-from certivote.cli._tables import Column, TableFormat, all_processors, column
+from certivote.cli._tables import Column, TableFormat, all_processors, column, doing
 from certivote.io import OutcomeTable, TableFile, column_names, read_outcomes, same_labels, write_atomically
 from certivote.votes import plurality
 
@@ -84,7 +84,7 @@ def monitor(
     identity
         Column that identifies each row. By default rows are told apart by all that is written in them.
     group
-        For certificates about entities: column that says what each row belongs to. [default: as recorded]
+        For certificates about groups: column that says what each row belongs to. [default: as recorded]
     alpha
         Probability that there is ever a false alarm; fixed when the state is created. [default: 0.01]
     watch
@@ -109,7 +109,8 @@ def monitor(
         fail("--json, --metrics: both would be printed; give --metrics the name of a file.")
     file = form.file(data)
     check_files({"MODEL": model, "DATA": data}, {"--state": state, "--report": report, "--metrics": metrics})
-    with ending_in_a_line(), warnings_as_lines(printing.quiet), all_processors():
+    watching = doing(f"comparing with {file}", printing.quiet)
+    with ending_in_a_line(), warnings_as_lines(printing.quiet), all_processors(), watching:
         certificate, classifier = read_certificate(model, trust)
         if classifier is None and truth is None:
             fail(f"{model}: without --truth the model itself looks at the rows; give the model.")
@@ -138,16 +139,14 @@ def monitor(
 
 
 def _group(certificate: Certificate, group: str | None, file: TableFile) -> str | None:
-    """The column that says what rows belong to, which certificates about entities need."""
+    """The column that says what rows belong to, which certificates about groups need."""
     if not certificate.groups:
         if group is not None:
-            fail("--group: the certificate is about single rows, not about entities; leave it out.")
+            fail("--group: the certificate is about single rows, not about groups; leave it out.")
         return None
     found = group or (certificate.groups if certificate.groups in column_names(file) else None)
     if found is None:
-        fail(
-            f"--group: the certificate is about entities, by {certificate.groups!r}; name the column that says so here."
-        )
+        fail(f"--group: the certificate is about groups, by {certificate.groups!r}; name the column that says so here.")
     return found
 
 
@@ -287,7 +286,7 @@ def _say(seen: Any, now: Any, unknown: int, by_content: bool) -> None:
     if now.repeated:
         told.append(f"{now.repeated:,} left out, as they were counted before")
     if now.later:
-        told.append(f"{now.later:,} left out, of entities that were counted before")
+        told.append(f"{now.later:,} left out, of groups that were counted before")
     if unknown:
         told.append(f"{unknown:,} without an outcome yet")
     say("; ".join(told) + ".")

@@ -16,6 +16,8 @@ from typing import Annotated, Any, ClassVar, get_args, get_origin, get_type_hint
 
 import typer
 
+from certivote.cli._messages import as_json
+
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
@@ -66,6 +68,7 @@ def verb(function: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(function)
     def called(**given: Any) -> None:
+        as_json.set(given.get("as_json", False))
         made = {
             name: kind(**{field.name: given.pop(field.name) for field in fields(kind)}) for name, kind in groups.items()
         }

@@ -13,8 +13,8 @@ from typing import Annotated, Any
 
 import typer
 
-from certivote.certificate import Certificate
-from certivote.cli._messages import fail, say
+from certivote.certificate import Certificate, called
+from certivote.cli._messages import fail, naming, say
 from certivote.cli._options import Options
 from certivote.io import check_writable, write_atomically
 from certivote.present import plain_text
@@ -53,6 +53,23 @@ class Printing(Output):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Wording(Printing):
+    """The same, and what things are called there.
+
+    Attributes
+    ----------
+    unit
+        What --group is about, for print and page to say: patients, or person/people where the plural does not end
+        with s. [default: groups]
+    """
+
+    unit: str | None = None
+
+    def __post_init__(self) -> None:
+        check_unit(self.unit)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Page(Options):
     """A certificate as a web page.
 
@@ -72,10 +89,10 @@ class Page(Options):
             fail("--report: give the name of a file; `certivote report` prints a page.")
         check_title(self.title, self.report)
 
-    def write(self, certificate: Certificate, command: str) -> None:
+    def write(self, certificate: Certificate, command: str, unit: str | None) -> None:
         """Write the page, if one is asked for; ``command`` verifies the certificate."""
         if self.report is not None:
-            write_page(certificate, self.report, title=self.title, command=command)
+            write_page(certificate, self.report, title=self.title, command=command, unit=unit)
 
 
 def is_standard_output(path: Path | None) -> bool:
@@ -162,6 +179,12 @@ def check_title(title: str | None, report: Path | None) -> None:
         fail("--title: give --report with it, the page that has this heading.")
 
 
+def check_unit(unit: str | None) -> None:
+    """End if this cannot be what rows belong to."""
+    with naming("--unit"), called(unit):
+        pass
+
+
 def write_page(shown: Any, path: Path, **content: Any) -> None:
     """Write the page of a certificate or of a monitor; end with a line if that cannot be done."""
     try:
@@ -186,7 +209,7 @@ def write_certificate(certificate: Certificate, out: Path | None) -> None:
             write_atomically(out, _record(certificate).encode())
 
 
-def show_certificate(certificate: Certificate, printing: Printing, written: Mapping[str, Path | None]) -> None:
+def show_certificate(certificate: Certificate, printing: Wording, written: Mapping[str, Path | None]) -> None:
     """Print it, in words or as JSON, and say what was written where."""
     as_json = printing.as_json or is_standard_output(written["Certificate"])
     if as_json:
@@ -194,7 +217,8 @@ def show_certificate(certificate: Certificate, printing: Printing, written: Mapp
     if printing.quiet:
         return
     if not as_json:
-        typer.echo(f"{certificate.details() if printing.details else certificate}\n")
+        with called(printing.unit):
+            typer.echo(f"{certificate.details() if printing.details else certificate}\n")
     for what, path in written.items():
         if path is not None and not is_standard_output(path):
             say(f"{what} written to {path}.", err=as_json)

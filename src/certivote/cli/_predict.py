@@ -40,6 +40,7 @@ def predict(
     model: Path,
     data: Path,
     out: Annotated[Path | None, typer.Option("--out", "-o")] = None,
+    masses: bool = False,
     strict: bool = False,
     max_error: Annotated[float | None, typer.Option(metavar="ERROR", parser=share)] = None,
     form: TableFormat,
@@ -71,6 +72,8 @@ def predict(
         CSV (.csv, .csv.gz) or parquet file with the model's columns; - is standard input.
     out
         CSV file to write. [default: standard output]
+    masses
+        Add a column for each class with its share of the voters' weight, such as certivote_mass_ill.
     strict
         Refuse a table with values that the model cannot read; nothing is written.
     max_error
@@ -90,6 +93,8 @@ def predict(
                 "certifies one vote."
             )
         decided, remarks = _decisions(classifier.certificate_, max_error)
+        if masses:
+            decided = [*_masses(classifier.classes_), *decided]
         if strict:
             _check_all(classifier, file)
         unread = UnreadValues(classifier)
@@ -194,6 +199,15 @@ def _numbers(rows: Any, file: TableFile) -> Any:
             )
         columns[name] = np.append(values, np.nan)[codes]
     return type(rows)(columns)
+
+
+def _masses(classes: Iterable[Any]) -> list[tuple[str, Column]]:
+    """A column for each class: the share of the voters' weight behind it."""
+
+    def share_of(place: int) -> Column:
+        return lambda masses: np.round(masses[:, place], 6)
+
+    return [(f"certivote_mass_{label}", share_of(place)) for place, label in enumerate(classes)]
 
 
 def _decisions(certificate: Certificate, max_error: float | None) -> tuple[list[tuple[str, Column]], list[str]]:

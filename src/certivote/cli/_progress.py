@@ -1,9 +1,10 @@
-"""The progress of downloads and of runs, shown on a terminal only."""
+"""The progress of long work on standard error: a bar on a terminal, elsewhere a line every ten seconds."""
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
+from itertools import count
 
 from rich.console import Console
 from rich.progress import (
@@ -19,14 +20,16 @@ from rich.progress import (
 )
 from rich.text import Text
 
+from certivote.cli._tables import doing
 from certivote.paper import DATASETS, ProgressBar, Unit
 
 
 @contextmanager
 def download_bar(description: str) -> Iterator[ProgressBar | None]:
-    """A bar on standard error; None if that is no terminal."""
+    """A bar on standard error; elsewhere None, and lines."""
     if not sys.stderr.isatty():
-        yield None
+        with doing(f"downloading {description}", quiet=False):
+            yield None
         return
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
@@ -64,9 +67,15 @@ class _DownloadBar:
 
 @contextmanager
 def run_bar(units: Sequence[Unit], quiet: bool) -> Iterator[Callable[[Unit, int], None]]:
-    """A bar with the time left on a terminal, weighted by the rows of each unit; nothing elsewhere."""
+    """A bar with the time left on a terminal, weighted by the rows of each unit; elsewhere how many are done."""
     if quiet or not sys.stderr.isatty():
-        yield lambda unit, runs: None
+        with doing(f"{len(units)} splits", quiet) as tell:
+            over = count(1)
+
+            def told(unit: Unit, runs: int) -> None:
+                tell(f"{next(over)} of {len(units)} splits done")
+
+            yield told
         return
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn(), _TimeLeft())
     with Progress(*columns, console=Console(stderr=True)) as bar:

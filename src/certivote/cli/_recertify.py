@@ -12,7 +12,7 @@ from certivote.cli._messages import ending_in_a_line, fail
 from certivote.cli._models import Model, Trust, read_certificate, rows_for
 from certivote.cli._monitor import read_monitor
 from certivote.cli._options import Seed, verb
-from certivote.cli._outputs import Page, Printing, check_files
+from certivote.cli._outputs import Page, Wording, check_files
 from certivote.cli._tables import Column, TableFormat, Truth, work_on
 from certivote.promises import Promise, promises_of
 
@@ -34,7 +34,7 @@ def recertify(
     seed: Seed = None,
     form: TableFormat,
     trust: Trust = None,
-    printing: Printing,
+    printing: Wording,
 ) -> None:
     """Certify a vote again, as it is, on labelled rows that came after its certificate.
 
@@ -79,7 +79,7 @@ def recertify(
         seen = [read_monitor(path, earlier, classifier) for path in watched]
         settings: dict[str, Any] = {"delta": earlier.delta if delta is None else delta, "random_state": seed}
         settings |= {"promises": promises, "together": earlier.together}
-        with work_on(file, printing.quiet):
+        with work_on(file, printing.quiet, f"certifying on {file}"):
             from certivote.monitor import follow
 
             if predicted is not None:

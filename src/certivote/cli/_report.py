@@ -11,7 +11,7 @@ from certivote.cli._given import KnownColumns, as_test, model_names, rows_of_ans
 from certivote.cli._messages import complain, fail, reason, say, warnings_as_lines
 from certivote.cli._models import Trust, complain_of_unread, read_certificate, rows_for
 from certivote.cli._options import verb
-from certivote.cli._outputs import Quiet, check_files, is_standard_output, print_result
+from certivote.cli._outputs import Quiet, check_files, check_unit, is_standard_output, print_result
 from certivote.cli._tables import TableFormat
 from certivote.io import TableError, TableFile
 from certivote.verify import verify
@@ -25,6 +25,7 @@ def report(
     data: Path | None = None,
     known: KnownColumns,
     title: str | None = None,
+    unit: str | None = None,
     form: TableFormat,
     trust: Trust = None,
     quiet: Quiet = False,
@@ -44,8 +45,12 @@ def report(
         models, its answers.
     title
         Heading of the page. [default: the name of the file]
+    unit
+        What the groups of rows are called on the page: patients, or person/people where the plural does not end with
+        s. [default: groups]
     """
     known.check(data)
+    check_unit(unit)
     file = None if data is None else form.file(data)
     check_files({"SOURCE": source, "--data": data}, {"--out": out})
     name = source.name if source.is_file() else "certificate.json"
@@ -57,7 +62,7 @@ def report(
             if model is not None:
                 command += " --data TRAINING_DATA --target TARGET"
             test = {} if file is None else _test(certificate, model, file, known, quiet)
-            _write(certificate, out, title=title or Path(name).stem, command=command, **test)
+            _write(certificate, out, title=title or Path(name).stem, command=command, unit=unit, **test)
     except TableError as error:
         fail(reason(error))
     except (OSError, ValueError, ImportError) as error:

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from certivote import paper
+from certivote.certificate import counted
 from certivote.cli._datasets import check_dataset, download
 from certivote.cli._messages import complain, fail, say
 from certivote.cli._options import DataFolder, suggestion, verb
@@ -97,8 +98,11 @@ def reproduce(
         fail(f"interrupted; finished runs are in {out / 'runs.csv'}, and the same command goes on from there.")
     if not written:
         fail(f"--tables: there are no finished runs in {out}.")
-    for path in () if quiet else written:
-        say(str(path))
+    if not quiet:
+        typer.echo(paper.results_text(out))
+        for folder in dict.fromkeys(path.parent for path in written):
+            files = sum(path.parent == folder for path in written)
+            say(f"{counted(files, 'file')} of tables and figures written to {folder}.")
 
 
 def _check(option: str, given: Iterable[str] | None, allowed: Iterable[str]) -> None:

@@ -1,7 +1,7 @@
 """Tables: the options that name one and its columns, and what verbs do with its rows."""
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -131,15 +131,28 @@ def check_group_or_time(group: str | None, time: str | None) -> None:
 
 
 @contextmanager
-def work_on(file: TableFile, quiet: bool) -> Iterator[None]:
-    """Work on a table by all processors; what is wrong with it or with a parameter ends in one line."""
+def work_on(file: TableFile, quiet: bool, what: str = "") -> Iterator[None]:
+    """Work on a table by all processors; what is wrong with it or with a parameter ends in one line.
+
+    ``what`` is shown if the work takes long; empty where the work itself shows how far it is.
+    """
     try:
-        with warnings_as_lines(quiet), all_processors():
+        with warnings_as_lines(quiet), all_processors(), doing(what, quiet=quiet or not what):
             yield
     except TableError as error:
         fail(reason(error))
     except ValueError as error:
         fail(f"{file}: {error}")
+
+
+@contextmanager
+def doing(what: str, quiet: bool) -> Iterator[Callable[[str], object]]:
+    """Say what is done in this block if it takes long, and how far it is, by calling what it gives."""
+    from certivote.pipeline import progress
+
+    with progress(not quiet) as stage:
+        stage.begin(what)
+        yield stage.begin
 
 
 def all_processors() -> AbstractContextManager[Any]:

@@ -16,7 +16,7 @@ from certivote.cli._messages import complain, ending_in_a_line, fail, say, warni
 from certivote.cli._models import Trust, load_model, read_certificate, rows_for
 from certivote.cli._options import verb
 from certivote.cli._outputs import Printing, check_files
-from certivote.cli._tables import TableFormat, Training, all_processors, columns_beside
+from certivote.cli._tables import TableFormat, Training, all_processors, columns_beside, doing
 from certivote.io import Table, TableFile, column_names, read_alike
 from certivote.verify import Check
 from certivote.verify import verify as audit
@@ -111,7 +111,8 @@ def verify(
             with engine.pieces(data, form, {}, printing.quiet) as work:
                 checks = work.audited(record, classifier, truth)
         else:
-            checks = _audit_of_rows(record, classifier, file, training, earlier, against)
+            with doing(f"verifying against {file}", printing.quiet):
+                checks = _audit_of_rows(record, classifier, file, training, earlier, against)
     _show(record, checks, printing, counted_again=data is not None)
     raise typer.Exit(0 if all(check.passed for check in checks) else 1)
 

@@ -58,7 +58,8 @@ class DaskCertifiedVoteClassifier(CertificateCard, ClassifierMixin, VoteParamete
         Training rows that are brought to the client to fit voters on and to weigh them, at most.
     random_state : int, RandomState instance or None, default=None
     verbose : bool, default=False
-        Show progress on a terminal.
+        Show on standard error how far work is that takes longer than two seconds: a bar on a terminal, elsewhere a
+        line every ten seconds.
 
     Attributes
     ----------

@@ -180,9 +180,9 @@ class CountingMonitor(ABC):
         """What of ``count`` rows is to be counted; nothing is changed yet."""
         if (groups is None) == bool(self.groups):
             raise ValueError(
-                f"The certificate is about entities ({self.groups}): give groups=, what each row belongs to."
+                f"The certificate is about groups ({self.groups}): give groups=, what each row belongs to."
                 if self.groups
-                else "groups cannot be used here: the certificate is about single rows, not about entities."
+                else "groups cannot be used here: the certificate is about single rows, not about groups."
             )
         own = None if ids is None else name_digests(names(ids, "ids", count, beside), "id")
         entities = None if groups is None else name_digests(names(groups, "groups", count, beside), "entity")

@@ -229,7 +229,7 @@ class DriftMonitor(SequentialTest, CountingMonitor, Views):
         ids : array-like, optional
             What identifies each row, so that none is counted twice. Without ids every row counts.
         groups : array-like, optional
-            For a certificate about entities, the one that each row belongs to: one row of each is counted, at random
+            For a certificate about groups, the one that each row belongs to: one row of each is counted, at random
             among its rows in the update in which it first appears.
         when : date, time or text, optional
             When the rows came; by default now.
@@ -333,7 +333,7 @@ class DriftMonitor(SequentialTest, CountingMonitor, Views):
         self.past.add(n, evidence, log_change)
 
 
-_ENTITIES = "Of each entity one row is compared, as if the rows of an update were all that it has."
+_ENTITIES = "Of each group one row is compared, as if the rows of an update were all that it has."
 _BEFORE = "the new rows before them"
 _SUBSET = f"a random subset of the certification rows and {_BEFORE}"
 _CHOSEN = (

@@ -69,7 +69,7 @@ class Monitor(CountingMonitor, Views):
     long as they never exceed the bound. It does rest on which outcomes become known, and when, having nothing to do
     with whether the answer was right: if labels arrive for a selection only, it is about that selection.
 
-    Where the certificate is about entities, the loss of one is the mean over its rows in the update in which it first
+    Where the certificate is about groups, the loss of one is the mean over its rows in the update in which it first
     appears; later rows of it are left out.
 
     Examples
@@ -177,7 +177,7 @@ class Monitor(CountingMonitor, Views):
             What identifies each row, so that none is counted twice: the first counts, and later ones do not. Numbers
             are compared by value: 7, ``"7"``, ``"7.0"`` and ``"07"`` are one. Without ids every row counts.
         groups : array-like, optional
-            For a certificate about entities, the one that each row belongs to.
+            For a certificate about groups, the one that each row belongs to.
         table : data frame, optional
             Columns that watched subgroups are made of.
         scores : array-like, optional

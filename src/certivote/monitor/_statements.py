@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certivote.certificate import Certificate, Fixed, PromiseRecord, Statement, number_down
-from certivote.codec import Longest, Share, Within
+from certivote.codec import Count, Longest, Share, Within
 from certivote.maths.rounding import float_above
 from certivote.monitor._evidence import Short
 from certivote.monitor._views import plain
@@ -82,6 +82,8 @@ class WatchedStatement:
         The number of its group in each.
     costs : tuple of int
         Of an expected cost, the loss of each pair of classes, as a multiple of ``2**-32``.
+    rows : int
+        Certification rows, or groups of them, that it is about.
     """
 
     promise: Short
@@ -94,6 +96,7 @@ class WatchedStatement:
     columns: tuple[Fixed, ...] = ()
     groups: tuple[Place, ...] = ()
     costs: tuple[Annotated[int, Within(0, ONE)], ...] = ()
+    rows: Count = 0
 
     @property
     def name(self) -> str:
@@ -203,6 +206,7 @@ def watched_of(certificate: Certificate, names: Sequence[str]) -> tuple[WatchedS
 def _watched(promise: str, said: Statement, classes: Sequence[str], **about: Any) -> WatchedStatement:
     """A statement that a certificate makes, still without its alpha; ``about``: what its label does not tell."""
     place = classes.index(said.label) if said.label in classes and not about else -1
+    about["rows"] = said.size
     return WatchedStatement(promise, said.kind, said.label, place, said.threshold, said.bound, 0.0, **about)
 
 

@@ -22,7 +22,7 @@ def summary(monitor: "Monitor") -> str:
 
 
 def _lines(monitor: "Monitor") -> list[str]:
-    first, unit = monitor.streams[0], "entities" if monitor.groups else "outcomes"
+    first, unit = monitor.streams[0], "groups" if monitor.groups else "outcomes"
     if first.error_so_far is None:
         return [f"No {unit} have been counted yet."]
     lines = [
@@ -53,7 +53,7 @@ def _alarm(stream: "Stream") -> str:
 
 def drift_summary(monitor: "DriftMonitor") -> str:
     """What new rows say."""
-    unit = "entities" if monitor.groups else "rows"
+    unit = "groups" if monitor.groups else "rows"
     if not monitor.n:
         return "No rows have been counted yet."
     if not monitor.alarm:
@@ -110,7 +110,7 @@ _RECORDED = (
     "The answers are those of the certified classifier, and the true classes are recorded as they were when it was "
     "certified."
 )
-_ENTITIES = "An entity is judged by its rows in the update in which it first appears, as if these were all that it has."
+_ENTITIES = "A group is judged by its rows in the update in which it first appears, as if these were all that it has."
 _RANDOM = "Each answer is that of a vote which was drawn for it: asked again, another may be given."
 _HALF = (
     "The bound is on cases where wrong voters hold half of the weight. Wrong answers are among these, and outcomes "

@@ -16,7 +16,7 @@ from certivote.paper._fetch import Dataset, DatasetUnavailable, ProgressBar, dat
 
 if TYPE_CHECKING:
     from certivote.paper._protocol import PAPER_METHODS, PAPER_SETTING, PROTOCOLS, Unit, paper_method, paper_voters
-    from certivote.paper._reproduce import plan_units, reproduce, write_results
+    from certivote.paper._reproduce import plan_units, reproduce, results_text, write_results
     from certivote.paper._runs import Run, RunStore
     from certivote.paper._tables import published
 else:
@@ -24,7 +24,7 @@ else:
         __name__,
         {
             "_protocol": ["PAPER_METHODS", "PAPER_SETTING", "PROTOCOLS", "Unit", "paper_method", "paper_voters"],
-            "_reproduce": ["plan_units", "reproduce", "write_results"],
+            "_reproduce": ["plan_units", "reproduce", "results_text", "write_results"],
             "_runs": ["Run", "RunStore"],
             "_tables": ["published"],
         },
@@ -51,5 +51,6 @@ __all__ = [
     "plan_units",
     "published",
     "reproduce",
+    "results_text",
     "write_results",
 ]

@@ -13,7 +13,7 @@ from certivote.paper._catalogue import DATASETS
 from certivote.paper._figures import write_figures
 from certivote.paper._protocol import Unit, run_unit
 from certivote.paper._runs import Key, RunStore
-from certivote.paper._tables import write_tables
+from certivote.paper._tables import table_text, write_tables
 
 
 def plan_units(protocols: Sequence[str], datasets: Sequence[str], repeats: int, seed: int = 0) -> list[Unit]:
@@ -136,6 +136,28 @@ def write_results(out: str | os.PathLike[str]) -> list[Path]:
             written += write_tables(runs, protocol, folder)
             written += write_figures(runs, protocol, folder)
     return written
+
+
+def results_text(out: str | os.PathLike[str]) -> str:
+    """Bounds and test errors of all finished runs beside the published ones, as text.
+
+    Parameters
+    ----------
+    out : path
+        The folder of ``runs.csv``.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from certivote.paper import results_text
+    >>> results_text("no such folder")
+    ''
+    """
+    runs = RunStore(out).read()
+    return "\n".join(table_text(runs, protocol) for protocol in sorted({run.protocol for run in runs}))
 
 
 def _missing(unit: Unit, methods: Iterable[str], finished: set[Key]) -> list[str]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from certivote.paper._catalogue import DATASETS
 from certivote.paper._protocol import DELTA, PAPER_METHODS, PRIOR, PROTOCOLS, task
 from certivote.paper._runs import Run
+from certivote.present import text_table
 
 QUANTITIES = {"bound": "Bound in %", "test_error": "Test error in %", "train_seconds": "Training time in seconds"}
 TASKS = {
@@ -86,10 +87,11 @@ def cells(runs: Iterable[Run], protocol: str, quantity: str, dataset: str) -> li
 
 
 def write_tables(runs: Sequence[Run], protocol: str, folder: Path) -> list[Path]:
-    """Write a table for each quantity and task, as Markdown and as CSV; the files."""
+    """Write a table for each quantity and each task that has runs, as Markdown and as CSV; the files."""
+    kinds = {task(run.dataset) for run in runs if run.protocol == protocol}
     written = []
     for quantity in QUANTITIES:
-        for kind in TASKS:
+        for kind in (kind for kind in TASKS if kind in kinds):
             table = [cells(runs, protocol, quantity, name) for name in DATASETS if task(name) == kind]
             stem = folder / f"{quantity}-{kind}"
             text = _markdown(table, protocol, quantity, kind) + _fewer(table, runs, protocol)
@@ -100,6 +102,27 @@ def write_tables(runs: Sequence[Run], protocol: str, folder: Path) -> list[Path]
                 writer.writerows(vars(cell).values() for row in table for cell in row)
             written += [stem.with_suffix(".md"), stem.with_suffix(".csv")]
     return written
+
+
+def table_text(runs: Sequence[Run], protocol: str) -> str:
+    """Bounds and test errors of the datasets and methods that have runs, as text."""
+    own = [run for run in runs if run.protocol == protocol]
+    names = [name for name in DATASETS if any(run.dataset == name for run in own)]
+    methods = [method for method in PAPER_METHODS if any(run.method == method for run in own)]
+    found = []
+    for quantity in ("bound", "test_error"):
+        rows: list[list[str | int]] = []
+        for name in names:
+            means = [cell for cell in cells(own, protocol, quantity, name) if cell.method in methods]
+            rows.append([name, max(cell.runs for cell in means), *map(_short, means)])
+        found.append(f"{QUANTITIES[quantity]}, protocol {protocol}: mean over random splits (published)\n")
+        found.append(f"{text_table(['dataset', 'splits', *methods], rows)}\n")
+    return "\n".join(found)
+
+
+def _short(cell: Cell) -> str:
+    measured = "–" if cell.mean is None else f"{cell.mean:.1f}"
+    return measured if cell.published_mean is None else f"{measured} ({cell.published_mean:.1f})"
 
 
 def _markdown(table: list[list[Cell]], protocol: str, quantity: str, kind: str) -> str:

@@ -44,7 +44,8 @@ def compare(
         Divide ``delta`` among the methods, so that with probability ``1 - delta`` all certificates hold together and
         the best may be picked. Otherwise each holds on its own, and picking the smallest afterwards is not free.
     verbose : bool, default=False
-        Show progress on a terminal.
+        Show on standard error how far work is that takes longer than two seconds: a bar on a terminal, elsewhere a
+        line every ten seconds.
     **parameters
         Other parameters of the estimator, but for ``method``.
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from certivote.certificate import Certificate, Statement, counted, percent_up, plain_percent
+from certivote.certificate import Certificate, Statement, counted, percent_up, plain_percent, units
 from certivote.present._subject import is_one_model
 
 
@@ -22,7 +22,7 @@ def candidate_lines(certificate: Certificate) -> list[CandidateLine]:
     def line(name: str, said: Statement, chosen: bool) -> CandidateLine:
         rows = f"{said.errors or 0:,} of {counted(said.n, 'row')}"
         rate = plain_percent(said.risks[0])
-        seen = f"{rate} in the mean over groups ({rows})" if said.losses else f"{rows} ({rate})"
+        seen = f"{rate} in the mean over {units()} ({rows})" if said.losses else f"{rows} ({rate})"
         return CandidateLine(name, seen, percent_up(min(said.bound, 1.0)), chosen)
 
     found = [line(each.name, each.statement, each.chosen) for each in certificate.candidates]

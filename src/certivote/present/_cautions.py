@@ -9,6 +9,7 @@ from certivote.certificate import (
     counted,
     percent_up,
     plain_percent,
+    units,
 )
 from certivote.present._sentences import remarks
 from certivote.present._wording import cases, p_value, surprises
@@ -60,7 +61,7 @@ def sentence(text: str) -> str:
 
 def _of_bound(certificate: Certificate) -> list[str]:
     if certificate.vacuous:
-        few = "certified groups" if certificate.groups else "certification rows"
+        few = f"certified {units()}" if certificate.groups else "certification rows"
         return [
             f"Any classifier is wrong on at most 100 % of all cases. There are too few {few}, or too many errors among "
             "them."
@@ -99,7 +100,7 @@ def _of_entities(part: PartRecord) -> list[str]:
     if not 0 < part.entities < _FEW:
         return []
     return [
-        f"Only {counted(part.entities, 'group')} {'was' if part.entities == 1 else 'were'} certified. The bound rests "
+        f"Only {units(part.entities)} {'was' if part.entities == 1 else 'were'} certified. The bound rests "
         f"on these few, not on their {counted(part.n, 'row')}."
     ]
 
@@ -140,7 +141,7 @@ def _worse_than_majority(part: PartRecord) -> str:
         if part.risks[0] <= mean:
             return ""
         mine = plain_percent(part.risks[0])
-        return f"{better} is wrong on {plain_percent(mean)} in the mean over groups, this classifier on {mine}."
+        return f"{better} is wrong on {plain_percent(mean)} in the mean over {units()}, this classifier on {mine}."
     errors = part.risks[0] * part.n if part.errors is None else part.errors
     most = part.majority.errors or 0
     if errors <= most:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from certivote.certificate import Certificate, PartRecord, Statement, counted, plain_percent
+from certivote.certificate import Certificate, PartRecord, Statement, counted, plain_percent, units
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def _line(
         cost=cost,
         fewest=min(rows),
         most=max(rows),
-        cases="groups" if certificate.groups else "rows",
+        cases=units() if certificate.groups else "rows",
     )
 
 

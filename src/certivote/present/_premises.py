@@ -1,6 +1,6 @@
 """What the promise rests on: each assumption, and what is known of it."""
 
-from certivote.certificate import Certificate, counted
+from certivote.certificate import Certificate, counted, unit, units
 from certivote.present._sentences import assumptions
 from certivote.present._subject import noun
 from certivote.present._wording import cases, drift_text, duplicates, training_rows
@@ -58,7 +58,7 @@ def _sample(certificate: Certificate) -> tuple[str, str]:
     status = "not checked" if certificate.subject == "answers" else "only duplicates were counted"
     if certificate.groups:
         looked.append(
-            f"{cases(part)} by '{certificate.groups}'. Whether a group has two names, or groups depend on one "
+            f"{cases(part)} by '{certificate.groups}'. Whether a {unit()} has two names, or {units()} depend on one "
             "another, leaves no trace."
         )
     elif part.drift:

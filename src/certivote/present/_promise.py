@@ -1,6 +1,6 @@
 """The promise of a certificate in plain words, and what was not checked of it."""
 
-from certivote.certificate import Certificate, confidence, method_of, percent_up
+from certivote.certificate import Certificate, confidence, method_of, percent_up, unit
 from certivote.present._subject import is_one_model
 from certivote.theory.predictors import GIVEN
 
@@ -68,7 +68,8 @@ def _shown(name: str) -> str:
 
 def _cases(certificate: Certificate) -> str:
     if certificate.groups:
-        return f"the cases of a new group ('{certificate.groups}') from the same source, every group counting the same"
+        column = f" ('{certificate.groups}')" if unit() == "group" else ""
+        return f"the cases of a new {unit()}{column} from the same source, every {unit()} counting the same"
     if certificate.order:
         return "new cases from the same source and the same time"
     return "new cases from the same source"

@@ -2,7 +2,7 @@
 
 import json
 
-from certivote.certificate import Certificate, Provenance, counted
+from certivote.certificate import Certificate, Provenance, counted, units
 from certivote.present._subject import model_names, noun
 
 _COLUMNS, _CLASSES = 5, 10
@@ -47,7 +47,7 @@ def data_line(certificate: Certificate) -> str:
     """The file and its rows in short, and how many of them trained and certified."""
     made, part = certificate.provenance, certificate.deployed_part
     named = f"{made.source}: " if made.source else ""
-    groups = f" in {counted(part.entities, 'group')} ({certificate.groups})" if part.entities else ""
+    groups = f" in {units(part.entities)} ({certificate.groups})" if part.entities else ""
     if certificate.subject == "answers":
         return f"{named}{counted(part.n, 'row')}{groups} with the answers to them"
     used = "" if certificate.is_given else f" ({part.training_rows:,} train, {part.n:,} certify)"

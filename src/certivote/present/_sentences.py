@@ -18,6 +18,8 @@ from certivote.certificate import (
     counted,
     method_of,
     percent_up,
+    unit,
+    units,
 )
 from certivote.present._subject import recorded
 
@@ -37,8 +39,8 @@ _SAMPLES = {
         "dropped for their values."
     ),
     "entities": (
-        "The groups that the certification rows belong to are independent draws from the population of groups that "
-        "the classifier will meet, each with all the rows that it would have there: no group has two names, or was "
+        "The {units} that the certification rows belong to are independent draws from the population of {units} that "
+        "the classifier will meet, each with all the rows that it would have there: no {unit} has two names, or was "
         "renamed after its errors were seen, or was dropped for the values of its rows, and no time order, "
         "oversampling or augmentation reaches across the parts."
     ),
@@ -95,6 +97,7 @@ _ASSUMPTIONS = {
 def assumptions(certificate: Certificate) -> dict[str, str]:
     """What must be true of the data and of how the certificate was made, by kind; what fails most often comes first."""
     sample = _SAMPLES["entities" if certificate.groups else "time" if certificate.order else "rows"]
+    sample = sample.format(unit=unit(), units=units())
     kinds = ["preparation", "settings", "stopping", "unseen classes", "classes"]
     if certificate.is_given:
         kinds = ["models", "stopping", "other classes", "classes"]
@@ -185,8 +188,8 @@ def remarks(certificate: Certificate) -> list[tuple[str, str]]:
     found += [(finding.kind, finding_text(finding, certificate.split != "none")) for finding in certificate.findings]
     if 0 < part.entities == part.n:
         text = (
-            "Every certified group has one row, so groups change nothing but the test: without them, errors would be "
-            "counted by the binomial tail, which is a little tighter."
+            f"Every certified {unit()} has one row, so {units()} change nothing but the test: without them, errors "
+            "would be counted by the binomial tail, which is a little tighter."
         )
         found.append(("one row each", text))
     return found

@@ -10,6 +10,8 @@ from certivote.certificate import (
     counted,
     percent_up,
     plain_percent,
+    unit,
+    units,
 )
 from certivote.present._statements import rate
 from certivote.present._subject import is_one_model, model_names
@@ -32,7 +34,7 @@ def bound_text(value: float) -> str:
 def cases(entry: PartRecord | Statement) -> str:
     """How much was certified on: rows, and the groups they belong to where these take the place of rows."""
     rows = counted(entry.n, "certification row")
-    return f"{rows} in {counted(entry.entities, 'group')}" if entry.entities else rows
+    return f"{rows} in {units(entry.entities)}" if entry.entities else rows
 
 
 def computed(certificate: Certificate) -> Iterator[tuple[str, str]]:
@@ -48,9 +50,9 @@ def computed(certificate: Certificate) -> Iterator[tuple[str, str]]:
     yield "what is certified", _certified(certificate)
     yield "cost", _paid(certificate)
     if certificate.groups:
-        single = ", and each has one row, as without groups" if part.entities == part.n else ""
-        same = f"rows with the same '{certificate.groups}' are one group"
-        yield "groups", f"{part.entities:,} certified; {same}{single}"
+        single = f", and each has one row, as without {units()}" if part.entities == part.n else ""
+        same = f"rows with the same '{certificate.groups}' are one {unit()}"
+        yield units(), f"{part.entities:,} certified; {same}{single}"
     if certificate.order:
         yield "time", f"'{certificate.order}' gives the order; nothing is promised about later times"
     for drift in part.drift:
@@ -110,7 +112,7 @@ def observed(entry: Statement) -> str:
         return f"{share} of {seen}, averaged over the draws"
     counts = f"{entry.errors:,} of {seen}"
     if entry.losses:
-        return f"{share} in the mean over groups ({counts})"
+        return f"{share} in the mean over {units()} ({counts})"
     return f"{counts} ({plain_percent(entry.errors / entry.n)}{' of the rows' if entry.entities else ''})"
 
 
@@ -119,7 +121,7 @@ def rate_and_counts(entry: Statement) -> str:
     if not entry.n:
         return "nothing"
     share, rows = plain_percent(rate(entry) or 0.0), f"{entry.n:,}" if entry.entities else counted(entry.n, "row")
-    among = f"{rows} rows in {counted(entry.entities, 'group')}" if entry.entities else rows
+    among = f"{rows} rows in {units(entry.entities)}" if entry.entities else rows
     return f"{share} ({among})" if entry.errors is None else f"{share} ({entry.errors:,} of {among})"
 
 
@@ -133,7 +135,7 @@ def majority(part: PartRecord) -> str:
     base = part.majority
     errors = counted(base.errors or 0, "error")
     if base.losses:
-        errors = f"{plain_percent(rate(base) or 0.0)} in the mean over groups, {errors}"
+        errors = f"{plain_percent(rate(base) or 0.0)} in the mean over {units()}, {errors}"
     return f"always answering '{base.label}' is certified at most {percent_up(base.bound)} on the same rows ({errors})"
 
 

@@ -29,15 +29,7 @@ from numbers import Integral, Real
 import numpy as np
 from numpy.typing import NDArray
 
-from certivote.certificate import (
-    Fixed,
-    PromiseRecord,
-    Statement,
-    counted,
-    number_up,
-    percent_down,
-    percent_up,
-)
+from certivote.certificate import Fixed, PromiseRecord, Statement, counted, number_up, percent_down, percent_up, units
 from certivote.maths.binary_kl import kl
 from certivote.maths.rounding import all_but
 from certivote.promises._base import Guide, Promise
@@ -301,8 +293,8 @@ def _none_sentences(record: PromiseRecord) -> list[str]:
     elif not needed:
         lines.append(f"{guided} show no share of answers with so few errors: more certification rows may not help")
     else:
-        units = counted(int(needed[0]), "group" if have else "row")
-        lines.append(f"judging by {guided}, it would take about {units} to certify on, or more")
+        enough = units(int(needed[0])) if have else counted(int(needed[0]), "row")
+        lines.append(f"judging by {guided}, it would take about {enough} to certify on, or more")
     return lines
 
 

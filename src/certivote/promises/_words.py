@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 
-from certivote.certificate import PromiseRecord, Statement, counted, plain_percent
+from certivote.certificate import PromiseRecord, Statement, counted, plain_percent, units
 
 
 def as_asked(share: float) -> str:
@@ -26,7 +26,7 @@ def over_groups(record: PromiseRecord) -> list[str]:
     """What bounds are means over, where rows belong to groups: a line, or nothing."""
     if not any(each.entities for each in record.statements):
         return []
-    return ["these are means over new groups that have such cases, of a random case of each"]
+    return [f"these are means over new {units()} that have such cases, of a random case of each"]
 
 
 def limits(said: str, each: Sequence[tuple[str, float]], shown: Callable[[float], str]) -> str:
@@ -51,4 +51,4 @@ def seen(entry: Statement) -> str:
         return f"{entry.n:,} rows" if entry.errors is None else f"{entry.errors:,} of {entry.n:,}"
     rows = f"{entry.errors or 0:,} of {counted(entry.n, 'row')}" if entry.losses else counted(entry.n, "row")
     mean = f"{plain_percent(entry.risks[0])} seen, " if entry.losses else ""
-    return f"{mean}{rows}, {counted(entry.entities, 'group')}"
+    return f"{mean}{rows}, {units(entry.entities)}"

@@ -42,14 +42,14 @@ class _OrderFree(_Bets):
 class BettingHammer(_Bets, OccamsHammer):
     """Occam's hammer with the p-value of bets (:mod:`certivote.maths.betting`)."""
 
-    name: str = "Occam's hammer with bets on entities"
+    name: str = "Occam's hammer with bets on groups"
 
 
 @dataclass(frozen=True)
 class Betting(_Bets, ClopperPearson):
     """Bets against the losses of a classifier that was fixed beforehand."""
 
-    name: str = "bets on entities (Waudby-Smith and Ramdas)"
+    name: str = "bets on groups (Waudby-Smith and Ramdas)"
     average_name: str = "the mean of the bounds of each part"
 
 
@@ -78,7 +78,7 @@ def by_entity(theorem: Theorem, *, in_order: bool = True) -> Theorem:
     --------
     >>> from certivote.theory.methods import METHODS
     >>> by_entity(METHODS["holdout"].theorem).name
-    'bets on entities (Waudby-Smith and Ramdas)'
+    'bets on groups (Waudby-Smith and Ramdas)'
     >>> by_entity(METHODS["holdout"].theorem, in_order=False).name
     'bets on all entities at once'
     """

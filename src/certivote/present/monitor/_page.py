@@ -9,6 +9,7 @@ from certivote.monitor import DriftMonitor, Monitor, Stream
 from certivote.present._plain import plain_text
 from certivote.present.monitor._curves import error_curve, evidence_curve
 from certivote.present.monitor._evidence import evidence_of
+from certivote.present.monitor._happened import changes, outcomes_hint, outcomes_sentence, rows_hint, rows_sentence
 from certivote.present.monitor._streams import StreamLine, state_of, stream_line
 from certivote.present.page import Bar, Curve, axis, write_page
 
@@ -16,6 +17,10 @@ _DRAWN = 6
 """Statements of one promise that are drawn: those with the largest evidence."""
 _COLUMNS = 20
 """Columns that are shown: those that have moved most."""
+_CHANGES = 12
+"""Shares that are shown: those that have changed most."""
+
+_FALSE = "a false alarm ever comes with a probability of at most {:g} %"
 
 
 @dataclass(frozen=True)
@@ -23,6 +28,7 @@ class PromiseBlock:
     """The statements of one promise, and the evidence against those that are nearest to an alarm."""
 
     name: str
+    alarm: bool
     lines: list[StreamLine]
     curve: Curve | None
     label: str
@@ -47,7 +53,6 @@ def write_monitor(
         "title": plain_text(title),
         "alarm": monitor.alarm,
         "words": [plain_text(line) for line in str(monitor).splitlines()],
-        "alpha": f"{monitor.alpha:g}",
         "sure": f"{100 * monitor.alpha:g} %",
         "assumptions": [plain_text(text) for text in monitor.assumptions],
         "records": _records(monitor, own["unit"]),
@@ -58,11 +63,23 @@ def write_monitor(
 
 def _of_outcomes(monitor: Monitor) -> tuple[dict[str, Any], str]:
     first, points = monitor.streams[0], monitor.streams[0].history
+    line, found = stream_line(first), changes(monitor)
+    statements = counted(sum(stream.is_watched for stream in monitor.streams), "statement")
     own = {
         "unit": "groups" if monitor.groups else "outcomes",
         "n": first.n,
-        "statements": counted(sum(stream.is_watched for stream in monitor.streams), "statement"),
-        "line": stream_line(first),
+        "sentence": outcomes_sentence(monitor),
+        "hint": outcomes_hint(found),
+        "facts": [
+            ("certified", f"wrong on at most {line.bound}"),
+            ("seen", line.seen),
+            (
+                "watched",
+                f"{statements}; {_FALSE.format(100 * monitor.alpha)}",
+            ),
+        ],
+        "changes": found[:_CHANGES],
+        "line": line,
         "evidence": evidence_of(first, "outcome") if first.is_watched else None,
         "errors": error_curve(points, first.bound) if points else None,
         "blocks": _blocks(monitor.streams[1:]),
@@ -86,7 +103,8 @@ def _blocks(streams: tuple[Stream, ...]) -> list[PromiseBlock]:
             curve = evidence_curve(lines, nearest[0].log_threshold, last)
             rest = f"; pale: the next {counted(len(nearest) - 1, 'statement')}" if len(nearest) > 1 else ""
             label = f"Strong: {plain_text(nearest[0].name)}{rest}"
-        found.append(PromiseBlock(plain_text(promise), [stream_line(stream) for stream in own], curve, label))
+        alarm, said = any(stream.alarm for stream in own), [stream_line(stream) for stream in own]
+        found.append(PromiseBlock(plain_text(promise), alarm, said, curve, label))
     return found
 
 
@@ -101,6 +119,12 @@ def _of_rows(monitor: DriftMonitor) -> tuple[dict[str, Any], str]:
     own = {
         "unit": "groups" if monitor.groups else "rows",
         "n": monitor.n,
+        "sentence": rows_sentence(monitor),
+        "hint": rows_hint(monitor),
+        "facts": [
+            ("compared", f"without labels, with {monitor.compared_with}"),
+            ("watched", _FALSE.format(100 * monitor.alpha)),
+        ],
         "state": state,
         "mark": mark,
         "evidence": evidence_of(monitor, "row"),

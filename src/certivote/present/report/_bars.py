@@ -1,6 +1,6 @@
 """Bars of the report: the bound beside what was seen, and the steps that lead up to it."""
 
-from certivote.certificate import Certificate, confidence, percent_up, plain_percent
+from certivote.certificate import Certificate, confidence, percent_up, plain_percent, unit, units
 from certivote.present._breakdown import observed_rate, steps
 from certivote.present._subject import noun
 from certivote.present._wording import observed
@@ -17,12 +17,12 @@ def at_a_glance(certificate: Certificate, test: TestRows | None) -> tuple[list[B
         told = f", {use(test)}" if test.is_test else f": this is no test ({use(test)})"
         note = f"{test.errors:,} of {test.n:,} rows{told}"
         if certificate.groups:
-            note += "; a share of these rows, not a mean over groups"
+            note += f"; a share of these rows, not a mean over {units()}"
         name = "Seen on test rows" if test.is_test else "Seen on rows it was made from"
         rows.append((name, share, plain_percent(share), note, "test" if test.is_test else "pale"))
     note = f"with {confidence(certificate.delta)} confidence; {certificate.method}, {certificate.theorem}"
     if certificate.groups:
-        note += "; the error on a random row of a new group"
+        note += f"; the error on a random row of a new {unit()}"
     rows.append(("Certified: at most", certificate.bound, percent_up(certificate.bound), note, "bound"))
     if certificate.average_bound is not None:
         average = certificate.average_bound
@@ -53,9 +53,9 @@ def origin(certificate: Certificate) -> tuple[list[Bar], tuple[tuple[float, str]
     part, n_models = certificate.deployed_part, len(certificate.candidates)
     words = {
         "noun": noun(certificate),
-        "means": ", in the mean over groups" if part.losses else "",
+        "means": f", in the mean over {units()}" if part.losses else "",
         "candidates": f" (δ divided among {n_models} models and the vote of them)" if n_models else "",
-        "cases": "groups" if part.entities else "rows",
+        "cases": units() if part.entities else "rows",
     }
     bars = []
     for step in found:

@@ -1,6 +1,6 @@
 """Promises with a row per class: errors and false alarms, and how often an answer is right."""
 
-from certivote.certificate import Certificate, PromiseRecord, Statement
+from certivote.certificate import Certificate, PromiseRecord, Statement, unit, units
 from certivote.present.page import axis
 from certivote.present.report._cards import Card, Row, at_least, at_most
 from certivote.present.report._test_rows import TestRows
@@ -33,7 +33,7 @@ def by_class(certificate: Certificate, record: PromiseRecord, test: TestRows | N
     words = f"How often a case of each class is missed, and how often its name is given to others. {_MARK}"
     if certificate.groups:
         words += (
-            " They are means over groups: of each new group that has such cases, the share of these that are "
+            f" They are means over {units()}: of each new {unit()} that has such cases, the share of these that are "
             "wrong. They are not the error on a random case of the class."
         )
     return Card("by-class", "Class by class", "", [words], head=tuple(head), rows=rows, notes=notes)

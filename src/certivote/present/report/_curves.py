@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from certivote.certificate import Certificate, percent_down, percent_up
+from certivote.certificate import Certificate, percent_down, percent_up, units
 from certivote.present._breakdown import bound_at, cases_needed, growth, least_bound, places_bets
 from certivote.present._subject import is_one_model
 from certivote.present.page import Curve, axis, small
@@ -74,7 +74,7 @@ class Growth:
 def data_needed(certificate: Certificate) -> Growth:
     """The bound as the rows grow, or the groups that they belong to."""
     part, least, bets = certificate.deployed_part, least_bound(certificate), places_bets(certificate)
-    more = "groups" if part.entities else "rows"
+    more = units() if part.entities else "rows"
     cases = f"certified {more}" if part.entities else f"certification {more}"
     possible = [target for target in _TARGETS if least * 1.01 < target < certificate.bound]
     chosen = np.unique(np.linspace(0, len(possible) - 1, min(len(possible), 4)).round().astype(int))
@@ -115,7 +115,7 @@ def _assumed(certificate: Certificate) -> str:
     learned = "" if is_one_model(certificate) else " and the same penalty (the nats paid for what was learned)"
     if places_bets(certificate):
         return (
-            "An estimate that assumes the same groups again and again, with the same losses in the same order"
+            f"An estimate that assumes the same {units()} again and again, with the same losses in the same order"
             f"{learned}. Numbers between whole repetitions are interpolated and rounded."
         )
     return f"An estimate that assumes the same error rate{learned}."

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from certivote.certificate import Certificate, PromiseRecord, confidence, percent_up, plain_percent
+from certivote.certificate import Certificate, PromiseRecord, confidence, percent_up, plain_percent, units
 from certivote.present._ledger import LedgerLine, ledger
 from certivote.present._promises import is_known, promise_lines
 from certivote.present.report._cards import Card
@@ -96,7 +96,7 @@ def shifts(certificate: Certificate) -> list[tuple[str, str, str]]:
     """What the bound becomes if the cases change so much; nothing where there is no bound."""
     if certificate.vacuous:
         return []
-    cases = "groups" if certificate.groups else "cases"
+    cases = units() if certificate.groups else "cases"
     return [
         (name, means.format(cases=cases), percent_up(certificate.under_shift(**{what: size})))
         for what, name, size, means in _SHIFTS

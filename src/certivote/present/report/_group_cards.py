@@ -3,13 +3,7 @@
 import math
 from itertools import pairwise
 
-from certivote.certificate import (
-    Certificate,
-    PromiseRecord,
-    number_up,
-    percent_down,
-    percent_up,
-)
+from certivote.certificate import Certificate, PromiseRecord, number_up, percent_down, percent_up, units
 from certivote.present._statements import Pair, group_blocks, limits, rate
 from certivote.present.page import axis
 from certivote.present.report._cards import (
@@ -39,7 +33,7 @@ def subgroups(certificate: Certificate, record: PromiseRecord, test: TestRows | 
         "rows, not that it is treated badly."
     ]
     if certificate.groups:
-        words.append("These are means over new groups that have such cases, of a random one of these.")
+        words.append(f"These are means over new {units()} that have such cases, of a random one of these.")
     return Card(
         "subgroups",
         "Groups " + ", ".join(f"by {name}" for name, _ in found) if len(found) < 4 else "Groups of cases",

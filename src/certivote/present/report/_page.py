@@ -3,7 +3,7 @@
 import os
 from typing import Any
 
-from certivote.certificate import Certificate, confidence, method_of, percent_up
+from certivote.certificate import Certificate, confidence, method_of, percent_up, units
 from certivote.present._candidates import candidate_lines, candidates_note
 from certivote.present._cautions import other_remarks, sentence
 from certivote.present._plain import plain_text, printable
@@ -70,6 +70,7 @@ def write_report(
         "one_model": is_one_model(certificate),
         "given": certificate.is_given,
         "cases": cases(part),
+        "units": units(),
         "provenance": provenance_facts(certificate, whole=True),
         "remarks": other_remarks(certificate),
         "bound": percent_up(min(certificate.bound, 1.0)),

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from certivote.certificate import Certificate, UsedRows, percent_up
+from certivote.certificate import Certificate, UsedRows, percent_up, unit
 from certivote.present._plain import plain_text
 from certivote.theory.bounds import holdout
 
@@ -64,8 +64,8 @@ def comparison_note(certificate: Certificate, test: TestRows) -> str:
         )
     if certificate.groups:
         return (
-            "The test rows alone would certify nothing: which of them belong to the same group was not given, and "
-            "rows of one group are not independent."
+            f"The test rows alone would certify nothing: which of them belong to the same {unit()} was not given, and "
+            f"rows of one {unit()} are not independent."
         )
     alone = holdout(test.errors, test.n, certificate.delta)
     return (
