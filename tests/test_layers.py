@@ -18,6 +18,7 @@ from certivote.theory.predictors import PREDICTORS
 ROOMS = [
     "_version",
     "_late",
+    "frames",
     "maths",
     "votes",
     "voters",

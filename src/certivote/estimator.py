@@ -273,16 +273,17 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, VoteP
             probe=self._probe,
         )
 
-    def predict_proba(self, X: Any, *, strict: bool = False) -> Array:
+    def predict_proba(self, X: Any) -> Array:
         """Vote masses: the weight of the voters behind each class, of shape (n_samples, n_classes).
 
         They sum to 1 but are not calibrated probabilities. With a method that certifies the random vote, a vote is
         drawn for each row, from a random stream that depends on the seed and on all rows of the call: the same call
-        can be repeated, and another one draws afresh. Values that a ``ColumnEncoder`` cannot read count as missing: an
-        ``UnreadWarning`` says so for each column, or with ``strict`` a ValueError.
+        can be repeated, and another one draws afresh. Values that the encoder of the columns cannot read count as
+        missing: an ``UnreadWarning`` says so for each column. Its ``strict`` and ``max_unread`` say what is refused; it
+        is ``voters_.encoder``.
         """
         check_is_fitted(self)
-        X = check_rows(self, self.voter_set_, X, self.voters_, strict)
+        X = check_rows(self, self.voter_set_, X, self.voters_)
         if self.hyper_posterior_ is None:
             voters, weights = self._decisive.among(self.voters_, self.weights_)
             return voters.votes(X).masses(weights)
@@ -291,12 +292,12 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, VoteP
         family = FAMILIES[self.certificate_.deployed_part.family]
         return np.exp(family.draw_log_masses(self.voters_.votes(X), self.hyper_posterior_, rng))
 
-    def predict(self, X: Any, *, strict: bool = False) -> NDArray[Any]:
-        """The class with the largest vote mass; ties go to the smallest class. ``strict``: see :meth:`predict_proba`.
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class with the largest vote mass; ties go to the smallest class.
 
         With smv-exact and smv-mc a vote is drawn for each row: among other rows, or by another seed, it may differ.
         """
-        winners = plurality(self.predict_proba(X, strict=strict))  # which checks that there was a fit
+        winners = plurality(self.predict_proba(X))  # which checks that there was a fit
         return self.classes_[winners]
 
     def check_rows(self, X: Any, y: ArrayLike) -> tuple[Any, NDArray[Any]]:

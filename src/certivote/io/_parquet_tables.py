@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certivote.io._csv_tables import check_finite
-from certivote.io._decimal_marks import with_points
+from certivote.io._decimal_marks import categorical
 from certivote.io._side_columns import SideColumn
 from certivote.io._table_files import TableError, TableFile
 from certivote.voters.text_columns import coded
@@ -28,15 +28,13 @@ def read_parquet(
     file: TableFile, names: list[str], kept: Sequence[str], sides: Sequence[str]
 ) -> tuple[dict[str, Any], dict[str, SideColumn]]:
     """Columns of features, as numbers, dates or categories, and others as text."""
-    import pandas as pd
-
     raw = raw_parquet(file, names, kept, sides)
     columns: dict[str, Any] = {}
     for name in kept:
         columns[name] = raw.pop(name)
         if isinstance(columns[name], tuple):
             codes, texts = columns[name]
-            columns[name] = pd.Categorical.from_codes(codes, with_points(file, name, texts))
+            columns[name] = categorical(file, codes, texts)
     return columns, {name: SideColumn(file, name, *raw[name]) for name in sides}
 
 

@@ -21,7 +21,7 @@ from sklearn.utils import _safe_indexing
 from certivote.certificate import Finding
 from certivote.theory.bounds import holdout
 from certivote.theory.risks import Labels
-from certivote.voters import ColumnEncoder
+from certivote.voters import ColumnEncoder, ColumnError
 from certivote.voters.text_columns import coded
 
 _ROWS, _COLUMNS = 5000, 1000
@@ -135,9 +135,12 @@ def read_column(part: Any, place: int) -> Column | None:
     single = part.iloc[:, [place]] if isinstance(part, pd.DataFrame) else pd.DataFrame(part[:, place])
     single = single.set_axis(["column"], axis=1)
     try:
-        encoder = ColumnEncoder().fit(single)
+        try:
+            encoder = ColumnEncoder().fit(single)
+        except ColumnError:  # training rows alone decide; here are others
+            encoder = ColumnEncoder(category=["column"]).fit(single)
         (kind,) = encoder.kinds_
-        if kind != "category":
+        if kind not in ("category", "text"):
             values = encoder.transform(single)[:, 0]
             return Column(np.where(np.isinf(values), np.nan, values), None, kind == "date")
         codes, texts = coded(single["column"])

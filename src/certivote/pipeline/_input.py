@@ -9,23 +9,25 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
 
 from certivote.certificate import check_aligned
+from certivote.frames import as_frame
 from certivote.pipeline._values import check_held
-from certivote.voters import FittedPreprocessed, UnreadWarning, VoterSet
+from certivote.voters import FittedPreprocessed, Preprocessed, UnreadWarning, VoterSet, arranged
 
 
-def check_rows(owner: Any, voter_set: VoterSet, X: Any, voters: Any, strict: bool = False) -> Any:
+def check_rows(owner: Any, voter_set: VoterSet, X: Any, voters: Any) -> Any:
     """Rows to vote on, checked against those that ``owner``, an estimator, was fitted to.
 
-    Values that the fitted voters cannot read, which count as missing, are warned of column by column, or refused.
+    Values that the fitted voters cannot read, which count as missing, are warned of column by column, or refused, as
+    their encoder says.
     """
     check_held(X=X)
+    X = _by_name(owner, voter_set, as_frame(X))
     if _stays_frame(voter_set, X):
         validate_data(owner, X, reset=False, skip_check_array=True)
     else:
         X = _validated(owner, X, reset=False, **voter_set.input_checks)
-    for entry in voters.unread(X) if isinstance(voters, FittedPreprocessed) else ():
-        if strict:
-            raise ValueError(f"strict=True: X, {entry}.")
+    encoder = voters.encoder if isinstance(voters, FittedPreprocessed) else None
+    for entry in [] if encoder is None else encoder.check_read(X):
         warnings.warn(f"X, {entry}; counted as missing.", UnreadWarning, stacklevel=4)
     return X
 
@@ -34,6 +36,7 @@ def check_labelled(owner: Any, voters: VoterSet, X: Any, y: Any, reset: bool = T
     """Rows and labels; with ``reset``, ``owner`` remembers the names and the number of the features."""
     check_aligned(X=X, y=y)
     check_held(X=X, y=y)
+    X = as_frame(X) if reset else _by_name(owner, voters, as_frame(X))
     if _stays_frame(voters, X):
         validate_data(owner, X, reset=reset, skip_check_array=True)
         y = column_or_1d(y, warn=True)
@@ -56,6 +59,13 @@ def _validated(owner: Any, *data: Any, **checks: Any) -> Any:
             f"{error}. Texts in X are read as numbers only; for columns of categories, set "
             "voters=Preprocessed(ColumnEncoder(fill=True)), both of certivote.voters."
         ) from error
+
+
+def _by_name(owner: Any, voter_set: VoterSet, X: Any) -> Any:
+    """Where the voters read columns of any kind, these are found by their names, in whichever order they stand."""
+    names = getattr(owner, "feature_names_in_", None)
+    by_name = isinstance(voter_set, Preprocessed) and voter_set.reads_columns
+    return arranged(X, names.tolist()) if by_name and names is not None and hasattr(X, "columns") else X
 
 
 def _stays_frame(voters: VoterSet, X: Any) -> bool:
