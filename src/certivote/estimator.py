@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.utils.validation import check_is_fitted
 
 from certivote.certificate import rows_digest
+from certivote.frames import as_frame
 from certivote.io import ModelFileError, StoredModel, read_model, stored_values, write_model
 from certivote.methods import BaseMethod
 from certivote.pipeline import (
@@ -178,6 +179,8 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, VoteP
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The columns of a data frame, of pandas, polars, pyarrow or another library that narwhals knows, may hold
+            text, categories, dates and truth values: a :class:`~certivote.voters.ColumnEncoder` reads them then.
         y : array-like of shape (n_samples,)
             Class labels of any type.
         groups : array-like of shape (n_samples,), optional
@@ -193,7 +196,8 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, VoteP
         self
         """
         refuse_fit_params(fit_params)
-        plan = self._plan()
+        X = as_frame(X)
+        plan = self._plan().reading(X)
         with progress(self.verbose) as stage:
             return self._deploy(plan, run(plan, X, y, groups=groups, order=order, table=table, owner=self, stage=stage))
 
@@ -215,7 +219,8 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, VoteP
         check_is_fitted(self)
         require_repeatable(self.certificate_, groups, order)
         again, made = type(self)(**self.get_params(deep=False)), self.certificate_.provenance
-        plan = replace(again._plan(), random_state=Seed(made.entropy, made.fresh))
+        X = as_frame(X)
+        plan = replace(again._plan().reading(X), random_state=Seed(made.entropy, made.fresh))
         return again._deploy(plan, run(plan, X, y, groups=groups, order=order, table=table, owner=again))
 
     def _deploy(self, plan: Plan, outcome: Outcome) -> "CertifiedVoteClassifier":

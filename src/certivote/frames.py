@@ -4,6 +4,9 @@ from typing import Any
 
 __all__ = ["as_frame"]
 
+_FRAMES = "schema", "__narwhals_dataframe__"
+"""One of these a frame has, and no array."""
+
 
 def as_frame(X: Any) -> Any:
     """A pandas data frame of the same values, if this is a frame of another library; anything else as it is.
@@ -26,9 +29,9 @@ def as_frame(X: Any) -> Any:
     >>> as_frame(np.eye(2)).tolist()
     [[1.0, 0.0], [0.0, 1.0]]
     """
-    if hasattr(X, "iloc") or hasattr(X, "tocsr") or not (hasattr(X, "schema") or hasattr(X, "__narwhals_dataframe__")):
+    if hasattr(X, "iloc") or hasattr(X, "tocsr") or not any(hasattr(type(X), each) for each in _FRAMES):
         return X
-    import narwhals as nw
+    import narwhals.stable.v2 as nw
     import pandas as pd
 
     frame = nw.from_native(X, pass_through=True)
@@ -41,7 +44,7 @@ def as_frame(X: Any) -> Any:
 
 def _values(column: Any) -> Any:
     """The values of a column as pandas keeps them."""
-    import narwhals as nw
+    import narwhals.stable.v2 as nw
     import pandas as pd
 
     kind = column.dtype

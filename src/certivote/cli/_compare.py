@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
+from certivote.cli._columns import ColumnOptions
 from certivote.cli._groups import grouped
 from certivote.cli._inputs import Data, Drop, TableFormat, Target, Units, on_table
 from certivote.cli._learning import ComparedLearning
@@ -21,6 +22,7 @@ def compare(
     drop: Drop = None,
     units: Units,
     form: TableFormat,
+    columns: ColumnOptions,
     learning: ComparedLearning,
     as_json: AsJson = False,
     quiet: Annotated[
@@ -33,7 +35,7 @@ def compare(
     from certivote.pipeline import compare as compare_methods
 
     def work(read: Table) -> Any:
-        methods, parameters = learning.methods(len(set(read.y))), learning.parameters()
+        methods, parameters = learning.methods(len(set(read.y))), learning.parameters(columns, form.decimal)
         rows = {"groups": read.groups, "order": read.order}
         return compare_methods(read.X, read.y, methods, **rows, **parameters, verbose=not quiet)
 

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from certivote.cli._columns import ColumnOptions, show_columns
 from certivote.cli._engine import Engine
 from certivote.cli._groups import grouped
 from certivote.cli._inputs import Data, Drop, TableFormat, Target, Units, columns_beside, on_table
@@ -33,6 +34,7 @@ def fit(
     drop: Drop = None,
     units: Units,
     form: TableFormat,
+    columns: ColumnOptions,
     out: Out = None,
     model: Annotated[Path | None, typer.Option(help="Where to write the classifier with its certificate.")] = None,
     learning: Learning,
@@ -42,8 +44,9 @@ def fit(
 ) -> None:
     """Learn a vote from a table and print its certificate.
 
-    The training rows alone decide what a column holds (numbers, dates or categories), which categories there are and
-    what fills missing values, so that the certification rows stay unseen. All this is saved with the model.
+    The training rows alone decide what a column holds (numbers, dates or categories), how it is written, which
+    categories there are and what fills missing values, so that the certification rows stay unseen. All this is saved
+    with the model, and printed if it is not obvious.
 
     With --engine dask the table may be larger than memory, and several files. The voters are then fitted on at most
     100,000 training rows, the weights are learned from at most a million certification rows, and all are counted.
@@ -57,7 +60,7 @@ def fit(
         check_files({"DATA": data, "--costs": promises.costs}, outputs)
     asked = promises.asked(file, form, _no_features(target, drop, units))
     parameters = {
-        **learning.parameters(),
+        **learning.parameters(columns, form.decimal),
         "promises": list(asked.values()),
         "together": promises.together,
         "verbose": not printing.quiet,
@@ -69,7 +72,7 @@ def fit(
             file,
             printing.quiet,
             lambda: read_table(file, target, drop or (), **units.columns()),
-            lambda read: _fitted(read, columns_beside(file, target, drop or ()), asked, parameters),
+            lambda read: _fitted(read, columns_beside(file, target, drop or ()), asked, parameters, printing.quiet),
         )
         source = file.name, digest
     clf.certificate_ = clf.certificate_.with_source(*source)
@@ -80,11 +83,15 @@ def fit(
     show_certificate(clf.certificate_, printing, {"Certificate": out, "Classifier": model})
 
 
-def _fitted(read: Table, beside: Any, promises: Mapping[str, Promise], parameters: dict[str, Any]) -> Any:
+def _fitted(read: Table, beside: Any, promises: Mapping[str, Promise], parameters: dict[str, Any], quiet: bool) -> Any:
     from certivote.estimator import CertifiedVoteClassifier
 
     check_classes(promises, read.y)
-    return CertifiedVoteClassifier(**parameters).fit(read.X, read.y, groups=read.groups, order=read.order, table=beside)
+    clf = CertifiedVoteClassifier(**parameters)
+    clf.fit(read.X, read.y, groups=read.groups, order=read.order, table=beside)
+    if not quiet:
+        show_columns(clf, read.X)
+    return clf
 
 
 def _fitted_in_pieces(

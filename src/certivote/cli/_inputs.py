@@ -23,6 +23,7 @@ from certivote.io import (
     read_standard_input,
     read_table,
     same_labels,
+    side_columns,
 )
 
 _LONGEST = 1 << 28
@@ -45,8 +46,8 @@ def complete_column(ctx: typer.Context, incomplete: str) -> list[str]:
 Data = Annotated[
     Path,
     typer.Argument(
-        help="CSV file with a header line (.csv, .csv.gz), or parquet file; - is standard input. Columns may hold "
-        "numbers, categories, ISO dates and missing values (an empty cell, NA, NaN, null, none or ?).",
+        help="CSV file with a header line (.csv, .csv.gz), parquet file, or Excel workbook (.xlsx); - is standard "
+        "input. Columns may hold numbers, dates, categories and missing values.",
     ),
 ]
 Model = Annotated[
@@ -126,7 +127,7 @@ class TableFormat(Options):
         str | None,
         typer.Option(
             metavar=".|,",
-            help="Decimal mark of the numbers.  [default: . and columns of numbers with commas are refused]",
+            help="Decimal mark of the numbers.  [default: each column shows its own]",
             show_default=False,
         ),
     ] = None
@@ -186,6 +187,11 @@ def on_table(file: TableFile, quiet: bool, read: Callable[[], Table], work: Call
     except TableError as error:
         fail(reason(error))
     except ValueError as error:
+        from certivote.voters import ColumnError
+
+        if isinstance(error, ColumnError):
+            column = side_columns(file, [error.column])[error.column]
+            fail(error.told(column.where_first(error.value)))
         fail(f"{file}: {error}")
 
 

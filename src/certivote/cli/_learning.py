@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from certivote.cli._columns import ColumnOptions
 from certivote.cli._groups import Options, option_name
 from certivote.cli._shared import Delta, Seed, fail, name_option
 from certivote.theory.families import FAMILIES
@@ -16,7 +17,6 @@ from certivote.voters import VOTERS
 if TYPE_CHECKING:
     from certivote.methods import BaseMethod
     from certivote.splits import BaseSplit
-    from certivote.voters import Preprocessed
 
 
 def _number_or(kind: Callable[[str], Any], *names: str, least: float = -math.inf) -> Callable[[str], Any]:
@@ -132,13 +132,13 @@ class Learning(_Common):
         typer.Option(help="In the bound: Maurer's constant itself, or 2 sqrt(n) as in the paper, which is larger."),
     ] = "exact"
 
-    def parameters(self) -> dict[str, Any]:
+    def parameters(self, columns: ColumnOptions, decimal: str | None) -> dict[str, Any]:
         """Those of the estimator."""
         from certivote.pipeline import usual_voters
 
         return {
             "method": self._method(),
-            "voters": _table_voters(usual_voters(self.method) if self.voters == "auto" else self.voters),
+            "voters": columns.voters(usual_voters(self.method) if self.voters == "auto" else self.voters, decimal),
             "split": self._split(),
             "loss": self.loss,
             "delta": self.delta,
@@ -205,10 +205,10 @@ class ComparedLearning(_Common):
     split: Annotated[str, _split_option()] = "single"
     prior: Annotated[str, _prior_option("the best of three, and the choice is paid for")] = "auto"
 
-    def parameters(self) -> dict[str, Any]:
+    def parameters(self, columns: ColumnOptions, decimal: str | None) -> dict[str, Any]:
         """What all methods have in common."""
         return {
-            "voters": _table_voters("forest" if self.voters == "auto" else self.voters),
+            "voters": columns.voters("forest" if self.voters == "auto" else self.voters, decimal),
             "split": self.split,
             "loss": self.loss,
             "delta": self.delta,
@@ -249,10 +249,3 @@ def _method(name: str, options: dict[str, tuple[str, Any]], given: Container[str
             fail(f"{option}: {error}")
         chosen[own] = value
     return make_method(name, **chosen) if chosen else name
-
-
-def _table_voters(name: str) -> "Preprocessed":
-    """Voters that read the columns of a table, whatever these hold; which is decided by the training rows."""
-    from certivote.voters import ColumnEncoder, Preprocessed
-
-    return Preprocessed(ColumnEncoder(fill=name == "stumps"), name)  # a stump needs a value

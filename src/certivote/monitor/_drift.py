@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from certivote.certificate import check_aligned
+from certivote.certificate import as_rows, check_aligned
 from certivote.io import check_writable
 from certivote.maths.rank_bets import CHUNK, N_BETS, change_of_ranks, evidence_of_ranks, follow_ranks, ranks
 from certivote.maths.streams import stream, stream_key
@@ -27,6 +27,7 @@ from certivote.monitor._votes import model_of
 from certivote.monitor._words import drift_summary
 from certivote.pipeline import GRID, check_held, table_columns
 from certivote.theory.predictors import PREDICTORS
+from certivote.voters import arranged
 
 DriftPoint = tuple[int, float, float]
 """Rows until then, and the logarithms of the evidence and of the evidence of a change."""
@@ -189,7 +190,10 @@ class DriftMonitor(Judged, Reported):
         """
         check_aligned(X=X, ids=ids, groups=groups)
         check_held(X=X)
-        X = X if hasattr(X, "shape") else np.asarray(X)
+        X = as_rows(X)
+        known = [own.name for own in self._model.reference.columns]
+        if hasattr(X, "columns") and set(known) <= set(map(str, X.columns)):
+            X = arranged(X, known or list(map(str, X.columns)))
         scores = self._model.scores(X)
         count, moment = len(scores), time_text(when)
         id_digests = None if ids is None else name_digests(names(ids, "ids", count, "X"), "id")

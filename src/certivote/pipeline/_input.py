@@ -56,8 +56,8 @@ def _validated(owner: Any, *data: Any, **checks: Any) -> Any:
         if not str(error).startswith("could not convert string to float"):
             raise
         raise ValueError(
-            f"{error}. Texts in X are read as numbers only; for columns of categories, set "
-            "voters=Preprocessed(ColumnEncoder(fill=True)), both of certivote.voters."
+            f"{error}. Texts in an array are read as numbers only; columns of a data frame may hold categories and "
+            "dates."
         ) from error
 
 

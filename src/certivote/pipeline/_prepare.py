@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import _safe_indexing
 
 from certivote.certificate import Witnesses, check_aligned, data_digest, part_digest, row_keys
+from certivote.frames import as_frame
 from certivote.pipeline._block_risks import LocalBlocks
 from certivote.pipeline._by_number import ROWS_BY_NUMBER, NumberedRows
 from certivote.pipeline._input import check_labelled
@@ -66,7 +67,7 @@ def prepare(
     stage : Stage, optional
         Shows progress.
     """
-    stage = stage or Stage()
+    stage, X, table = stage or Stage(), as_frame(X), as_frame(table)
     check_aligned(X=X, y=y, groups=groups, order=order, table=table)
     voters = plan.voters
     owner, given, names = BaseEstimator() if owner is None else owner, y, tuple(map(str, getattr(X, "columns", ())))

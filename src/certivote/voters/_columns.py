@@ -205,9 +205,9 @@ than max_unread=0.2 allows. Is this a table of another kind?
         >>> from certivote.voters import ColumnEncoder
         >>> table = pd.DataFrame({"dose": ["1,5 mg", "n/a", "2,0 mg"], "state": ["well", "ill", "ill"]})
         >>> for reading in ColumnEncoder().fit(table).readings(table):
-        ...     print(reading.column, "|", reading.kind, "|", reading.missing)
-        dose | number, decimal comma, in mg | 1 (n/a)
-        state | category of 2 | 0
+        ...     print(reading.column, "|", reading.kind, "|", reading.missing, reading.words)
+        dose | number, decimal comma, in mg | 1 ('n/a',)
+        state | category of 2 | 0 ()
         """
         unread = {entry.column: entry for entry in self.unread(X)}
         found = []
@@ -219,10 +219,10 @@ than max_unread=0.2 allows. Is this a table of another kind?
                 codes, values = self._distinct(column)
                 n_missing = int(np.count_nonzero(codes < 0))
                 counts = np.bincount(codes[codes >= 0], minlength=len(values))
-                if self.kinds_[place] in ("number", "date"):
-                    words.update({as_text(v): int(n) for v, n in zip(values, counts, strict=True) if _is_word(v) and n})
-            missing = f"{n_missing + words.total():,}" + (f" ({', '.join(words)[:60]})" if words else "")
-            found.append(Reading(str(name), self._told(place), missing, unread.get(str(name))))
+                told = zip(values, counts.tolist(), strict=True)
+                words.update({as_text(value): n for value, n in told if n and _is_word(value, self.kinds_[place])})
+            missing = n_missing + words.total()
+            found.append(Reading(str(name), self._told(place), missing, tuple(words), unread.get(str(name))))
         return found
 
     def check(self) -> None:
@@ -337,7 +337,7 @@ than max_unread=0.2 allows. Is this a table of another kind?
             if not missing.any():
                 continue
             codes, values = self._distinct(column)
-            is_word = np.array([*(kind != "category" and _is_word(value) for value in values), True])
+            is_word = np.array([*(_is_word(value, kind) for value in values), True])
             lost = missing & ~is_word[codes]
             if lost.any():
                 example = as_text(values[codes[np.argmax(lost)]])
@@ -348,7 +348,8 @@ than max_unread=0.2 allows. Is this a table of another kind?
         """All categories in alphabetical order, and their numbers."""
         codes, values = self._distinct(column)
         texts = np.array([*map(as_text, values), None], dtype=object)
-        categories, counts = np.unique(texts[codes[codes >= 0]], return_counts=True)
+        is_one = np.array([*(not _is_word(value, "category") for value in values), False])
+        categories, counts = np.unique(texts[codes[is_one[codes]]], return_counts=True)
         rare = np.zeros(len(categories), dtype=bool)
         if len(categories) > self.max_categories:
             rare[np.argsort(counts, kind="stable")[: len(categories) - self.max_categories + 1]] = True
@@ -405,11 +406,12 @@ class Unread:
 
 @dataclass(frozen=True)
 class Reading:
-    """How a column is read: its name, what it is, how many values are missing by which words, and what is unread."""
+    """How a column is read: what it is, how many values are missing, which words say so, and what cannot be read."""
 
     column: str
     kind: str
-    missing: str
+    missing: int
+    words: tuple[str, ...]
     unread: Unread | None
 
 
@@ -439,8 +441,8 @@ def arranged(X: Any, names: Sequence[str]) -> Any:
     return X.iloc[:, [have.index(name) for name in names]]
 
 
-def _is_word(value: str | float) -> bool:
-    return isinstance(value, str) and stands_for_missing(value)
+def _is_word(value: str | float, kind: str) -> bool:
+    return isinstance(value, str) and stands_for_missing(value, kind)
 
 
 def _columns(X: Any) -> Any:

@@ -21,16 +21,24 @@ MISSING = frozenset("".join(form) for word in _WORDS for form in itertools.produ
 """The texts that stand for a missing value: these words in upper, lower or mixed case."""
 
 
-_NO_VALUE = frozenset(
+_NO_CATEGORY = frozenset(
     (
-        *("n/a", "n.a.", "n.a", "#n/a", "#n/a#n/a", "#na", "#nv", "<na>", "(null)", "nil", "nd", "n.d.", "k.a.", "k.a"),
-        *("#null!", "#div/0!", "#value!", "#wert!", "#ref!", "#bezug!", "#num!", "#zahl!", "#name?", "-nan", "\\n"),
-        *("1.#qnan", "-1.#qnan", "1.#ind", "-1.#ind", "missing", "fehlt", "fehlend", "unknown", "unk", "unbekannt"),
-        *("notavailable", "notapplicable", "notdone", "notknown", "keineangabe", "entfällt", "inconnu", "desconocido"),
+        *("n/a", "n.a.", "n.a", "#n/a", "#n/a#n/a", "#na", "#nv", "<na>", "(null)", "k.a.", "k.a", "-nan", "\\n"),
+        *("#null!", "#div/0!", "#value!", "#wert!", "#ref!", "#bezug!", "#num!", "#zahl!", "#name?"),
+        *("1.#qnan", "-1.#qnan", "1.#ind", "-1.#ind", "notavailable", "keineangabe"),
     )
 )
-"""What stands for a missing value in a column of numbers or dates, in any case and without blanks. Those of pandas and
-skrub are among them, and what spreadsheet programs write, in English and German."""
+"""What stands for a missing value, in any case and without blanks: what pandas and skrub take for one, and spreadsheet
+programs write, in English and German."""
+_NO_NUMBER = frozenset(
+    (
+        *("nil", "nd", "n.d.", "missing", "fehlt", "fehlend", "unknown", "unk", "unbekannt", "notapplicable"),
+        *("notdone", "notknown", "entfällt", "inconnu", "desconocido"),
+    )
+)
+"""What does so in a column of numbers or dates, and may be a category in another."""
+_LONGEST = 40
+"""Characters of the longest word for a missing value."""
 _EXACT = 1 << 53
 """Whole numbers below it are floats; larger ones may lie between two."""
 
@@ -61,18 +69,20 @@ def as_number(text: str) -> float:
     return value if math.isfinite(value) else math.nan
 
 
-def stands_for_missing(text: str) -> bool:
-    """Whether the text says, in a column of numbers or dates, that there is none.
-
-    In a column of categories, such a word is a category like others.
+def stands_for_missing(text: str, kind: str = "number") -> bool:
+    """Whether the text says, in a column of numbers, dates or categories, that there is no value.
 
     Examples
     --------
     >>> [stands_for_missing(text) for text in ("k.A.", "#NV", "--", "unknown", "0")]
     [True, True, True, True, False]
+    >>> [stands_for_missing(text, "category") for text in ("k.A.", "#NV", "--", "unknown", "0")]
+    [True, True, False, False, False]
     """
-    word = "".join(text.split()).casefold()
-    return word in _NO_VALUE or not word.strip("-–—.?*_/")
+    word = "".join(text.split()).casefold() if len(text) <= _LONGEST else text
+    if kind == "category":
+        return word in _NO_CATEGORY
+    return word in _NO_CATEGORY or word in _NO_NUMBER or not word.strip("-–—.?*_/")
 
 
 def distinct(column: Any) -> tuple[NDArray[np.intp], list[str | float]]:

@@ -90,7 +90,7 @@ def looks_like_number(text: str) -> bool:
 
     Examples
     --------
-    >>> [looks_like_number(text) for text in ("1.234,5 mg", "<5", "5a", "a5", "12-13", "2024-01-31")]
+    >>> [looks_like_number(text) for text in ("1.234,5 mg", "<5", "5a", "a5", "12-13", "31.1.2024")]
     [True, True, True, False, False, False]
     """
     return as_number(text) == as_number(text) or _match(text) is not None
@@ -135,7 +135,8 @@ def has_units(texts: Iterable[str]) -> bool:
 
 
 def _match(text: str) -> re.Match[str] | None:
-    return _NUMBER.fullmatch(text) if len(text) <= _LONGEST else None
+    match = _NUMBER.fullmatch(text) if len(text) <= _LONGEST else None
+    return match if match and any(_bodies(*marks).fullmatch(match["body"]) for marks in _OTHER.items()) else None
 
 
 def _unit(match: re.Match[str]) -> str:
