@@ -140,10 +140,19 @@ class TableFormat(Options):
         ),
     ] = None
 
+    sheet: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Sheet of an Excel workbook.  [default: the only one that holds something]",
+            show_default=False,
+        ),
+    ] = None
+
     def file(self, path: Path) -> TableFile:
         """The table that a line names; a wrong option is wrong usage."""
         try:
-            return TableFile(path, self.sep, self.decimal, self.encoding)
+            return TableFile(path, self.sep, self.decimal, self.encoding, self.sheet)
         except ValueError as error:
             name, _, rest = str(error).partition(" ")
             raise typer.BadParameter(rest, param_hint=f"'--{name}'") from None

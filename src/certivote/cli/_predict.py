@@ -45,6 +45,16 @@ def predict(
         bool,
         typer.Option("--strict", help="Refuse a table with values that the model cannot read; nothing is written."),
     ] = False,
+    max_unread: Annotated[
+        float,
+        typer.Option(
+            metavar="SHARE",
+            min=0.0,
+            max=1.0,
+            help="Share of the columns of a row, beyond one, up to which values that the model cannot read count as "
+            "missing; with more of them, the table is refused.",
+        ),
+    ] = 0.2,
     max_error: Annotated[
         float | None,
         typer.Option(
@@ -71,7 +81,8 @@ def predict(
     know, and the order of the columns.
 
     Values that the model cannot read become missing values: text in a column of numbers, dates in another order,
-    categories that were not seen in training. How many there are in each column is said on standard error.
+    categories that were not seen in training. How many there are in each column is said on standard error. If a row
+    has too many of them, or numbers are written with another decimal mark, the table is refused.
 
     Rows are read in chunks, so the table may be larger than memory, unless it comes through a pipe. The output file
     appears only when it is complete.
@@ -93,6 +104,8 @@ def predict(
             if strict:
                 _check_all(classifier, file)
             unread = UnreadValues(classifier)
+            if reads_columns(classifier):
+                classifier.voters_.encoder.set_params(max_unread=max_unread)
             _write(_answers(classifier, file, unread, decided), out, quiet)
     except BrokenPipeError:
         raise  # who reads the answers has read enough: no message
@@ -157,7 +170,7 @@ def _answers(
         chunk[added[1]] = np.round(masses.max(axis=1), 6)
         for name, (_, column) in zip(added[2:], decided, strict=True):
             chunk[name] = column(masses)
-        style = {} if file.is_parquet else {"sep": file.separator, "decimal": file.decimal or "."}
+        style = {} if file.has_types else {"sep": file.separator, "decimal": file.decimal or "."}
         yield chunk.to_csv(index=False, header=first, lineterminator="\n", **style)
 
 

@@ -1,4 +1,4 @@
-"""Parquet files: columns of features, and others as text."""
+"""Files whose values have types, parquet files and workbooks: columns of features, and others as text."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -10,7 +10,8 @@ from certivote.io._csv_tables import check_finite
 from certivote.io._decimal_marks import categorical
 from certivote.io._side_columns import SideColumn
 from certivote.io._table_files import TableError, TableFile
-from certivote.voters.text_columns import coded
+from certivote.io._workbooks import workbook_frame
+from certivote.voters.text_columns import coded, distinct
 
 
 def parquet_file(file: TableFile) -> Any:
@@ -24,24 +25,35 @@ def parquet_file(file: TableFile) -> Any:
     return pyarrow.parquet.ParquetFile(file.path if file.content is None else pyarrow.BufferReader(file.content))
 
 
-def read_parquet(
+def read_typed(
     file: TableFile, names: list[str], kept: Sequence[str], sides: Sequence[str]
 ) -> tuple[dict[str, Any], dict[str, SideColumn]]:
     """Columns of features, as numbers, dates or categories, and others as text."""
-    raw = raw_parquet(file, names, kept, sides)
+    raw = raw_workbook(file, kept, sides) if file.is_workbook else raw_parquet(file, names, kept, sides)
     columns: dict[str, Any] = {}
     for name in kept:
         columns[name] = raw.pop(name)
         if isinstance(columns[name], tuple):
-            codes, texts = columns[name]
-            columns[name] = categorical(file, codes, texts)
+            columns[name] = categorical(file, *columns[name])
     return columns, {name: SideColumn(file, name, *raw[name]) for name in sides}
+
+
+def raw_workbook(file: TableFile, kept: Sequence[str], sides: Sequence[str]) -> dict[str, Any]:
+    """As :func:`raw_parquet`, from the sheet of a workbook."""
+    frame = workbook_frame(file)
+    if not len(frame):
+        raise TableError(f"{file}: there are no rows below the header.")
+    named = frame.set_axis([str(name).strip() for name in frame.columns], axis=1)
+    rows = frame.index.tolist()
+    return _raw(
+        file, kept, sides, lambda name: named[name].reset_index(drop=True), lambda row: f"{file}, row {rows[row]}"
+    )
 
 
 def raw_parquet(
     file: TableFile, names: list[str], kept: Sequence[str], sides: Sequence[str], groups: Sequence[int] | None = None
 ) -> dict[str, Any]:
-    """Columns as they are stored: arrays of finite numbers, moments, or codes and the texts that they stand for.
+    """Columns as they are stored: arrays of finite numbers, moments, or codes and the values that they stand for.
 
     Those that are no features come as codes, texts, and a function that says of a row where it is and what it holds.
 
@@ -64,18 +76,27 @@ def raw_parquet(
     first = sum(sizes[: chosen[0]])
     written = dict(zip(names, stored.schema_arrow.names, strict=True))
 
-    def where(row: int) -> str:
-        return f"{file}, row {first + row + 1}"
-
     def read(name: str) -> Any:
         table = stored.read_row_groups(list(chosen), [written[name]])
         return table.to_pandas(date_as_object=False).iloc[:, 0]
 
-    def as_text(name: str, column: Any, advice: str) -> tuple[NDArray[np.intp], list[str]]:
+    return _raw(file, kept, sides, read, lambda row: f"{file}, row {first + row + 1}")
+
+
+def _raw(
+    file: TableFile,
+    kept: Sequence[str],
+    sides: Sequence[str],
+    read: Callable[[str], Any],
+    where: Callable[[int], str],
+) -> dict[str, Any]:
+    """Columns that ``read`` gives by their names."""
+
+    def different(name: str, column: Any, coding: Callable[[Any], Any], advice: str) -> Any:
         try:
-            return coded(column)
+            return coding(column)
         except TypeError:
-            kind = stored.schema_arrow.field(written[name]).type
+            kind = type(next(value for value in column if value is not None)).__name__
             raise TableError(
                 f"{file}: column {name!r} holds values of type {kind}, which are neither numbers nor text{advice}."
             ) from None
@@ -87,7 +108,7 @@ def raw_parquet(
             value = column.iloc[row]
             return where(row), value if isinstance(value, str) else ""
 
-        return *as_text(name, column, ""), cell
+        return *different(name, column, coded, ""), cell
 
     columns: dict[str, Any] = {}
     for name in kept:
@@ -102,5 +123,6 @@ def raw_parquet(
         elif column.dtype.kind == "M":
             columns[name] = column
         else:
-            columns[name] = as_text(name, column, f"; leave it out by --drop {name}")
+            coding = distinct if file.is_workbook else coded
+            columns[name] = different(name, column, coding, f"; leave it out by --drop {name}")
     return columns | {name: side(name) for name in sides}

@@ -181,6 +181,17 @@ than max_unread=0.2 allows. Is this a table of another kind?
         found = self._unread(X)
         if found and self.strict:
             raise ValueError(f"strict=True: {found[0][0]}.")
+        for entry, lost in found:
+            place = [*map(str, self._names())].index(entry.column)
+            if (
+                entry.kind == "number"
+                and 2 * np.count_nonzero(lost) > len(X)
+                and self._other_mark(place, entry.example)
+            ):
+                raise ValueError(
+                    f"column {entry.column!r} writes numbers with other marks than the training rows, such as "
+                    f"{entry.example!r:.80}; give --decimal , or --decimal . (in Python, numbers)."
+                )
         counts = np.zeros(max(len(X), 1), dtype=np.intp)
         for _, lost in found:
             counts += lost
@@ -362,6 +373,11 @@ than max_unread=0.2 allows. Is this a table of another kind?
         assert texts is not None
         assert places is not None
         return texts, places
+
+    def _other_mark(self, place: int, text: str) -> bool:
+        decimal, _, unit = self.forms_[place]
+        other = NumberForm(",", ".", unit) if decimal == "." else NumberForm(".", ",", unit)
+        return not np.isnan(other.read(text))
 
     def _told(self, place: int) -> str:
         """What a column is, in words."""
