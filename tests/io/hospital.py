@@ -76,11 +76,10 @@ def write_xlsx(path, columns, sheet="Export"):
     page.title = sheet
     page.append(list(columns))
     for row in zip(*columns.values(), strict=True):
-        cells = dict(zip(columns, row, strict=True))
-        page.append([_cell(name, text) for name, text in cells.items()])
-        for place, name in enumerate(columns, start=1):
-            if name == "SpO2":
-                page.cell(page.max_row, place).number_format = "0.0%"
+        page.append([_cell(name, text) for name, text in zip(columns, row, strict=True)])
+    share = list(columns).index("SpO2") + 1
+    for (cell,) in page.iter_rows(min_row=2, min_col=share, max_col=share):
+        cell.number_format = "0.0%"
     book.save(path)
     return path
 

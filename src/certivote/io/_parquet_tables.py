@@ -43,10 +43,9 @@ def raw_workbook(file: TableFile, kept: Sequence[str], sides: Sequence[str]) -> 
     frame = workbook_frame(file)
     if not len(frame):
         raise TableError(f"{file}: there are no rows below the header.")
-    named = frame.set_axis([str(name).strip() for name in frame.columns], axis=1)
     rows = frame.index.tolist()
     return _raw(
-        file, kept, sides, lambda name: named[name].reset_index(drop=True), lambda row: f"{file}, row {rows[row]}"
+        file, kept, sides, lambda name: frame[name].reset_index(drop=True), lambda row: f"{file}, row {rows[row]}"
     )
 
 

@@ -4,6 +4,7 @@ A workbook may come from a stranger. It is unpacked and read a row at a time, wi
 is refused if its texts could stand for more than they hold.
 """
 
+import math
 import zipfile
 from collections.abc import Iterator, Sequence
 from datetime import datetime, time, timedelta
@@ -54,10 +55,27 @@ def _frame(file: TableFile) -> Any:
     for number, row in below:
         if len(row) > len(names):
             raise TableError(f"{file}, row {number}: {len(row)} cells, but the header has {len(names)}.")
-    columns = [[row[place] if place < len(row) else None for _, row in below] for place in range(len(names))]
-    values = [pd.Series(column, dtype=object).infer_objects() for column in columns]
-    frame = pd.concat(values, axis=1, keys=range(len(names))) if values else pd.DataFrame()
-    return frame.set_axis(names, axis=1).set_axis([number for number, _ in below], axis=0)
+    columns = {}
+    for place, name in enumerate(names):
+        column = [row[place] if place < len(row) else None for _, row in below]
+        if not name and any(value is not None for value in column):
+            raise TableError(f"{file}: column {place + 1} has no name in the header, and holds values.")
+        if name in columns:
+            raise TableError(f"{file}: the column {name!r} occurs more than once in the header.")
+        if name:
+            columns[name] = _typed(column)
+    return pd.DataFrame(columns, index=[number for number, _ in below])
+
+
+def _typed(column: list[Any]) -> Any:
+    """Numbers as floats, moments as such, and anything else as it is."""
+    import pandas as pd
+
+    if all(type(value) in (int, float, type(None)) for value in column):
+        return [math.nan if value is None else float(value) for value in column]
+    if all(isinstance(value, datetime | None) for value in column):
+        return pd.to_datetime(column)
+    return pd.Series(column, dtype=object).to_numpy()
 
 
 def _check(file: TableFile, stream: Any) -> None:
@@ -101,6 +119,7 @@ def _listed(names: Sequence[str]) -> str:
 
 def _rows(sheet: Any) -> Iterator[tuple[int, list[Any]]]:
     """Rows that are not empty, with their numbers, as far as they hold something."""
+    sheet.reset_dimensions()  # rows are as long as they are, whatever the sheet says of itself
     for number, row in enumerate(sheet.iter_rows(values_only=True), start=1):
         held = [place for place, value in enumerate(row) if value is not None and value != ""]
         if held:
