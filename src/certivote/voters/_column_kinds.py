@@ -79,7 +79,10 @@ def _numbers(texts: Sequence[str], n_numbers: int, decimal: str | None) -> Numbe
             wrong = next(text for text in like if "," in text)
             raise DoubtfulValueError(wrong, "in which the comma may be the decimal mark or separate thousands")
         return None
-    unread = [text for text in texts if np.isnan(form.read(text))]
+    read = [form.read(text) for text in texts]
+    unread = [text for text, value in zip(texts, read, strict=True) if np.isnan(value)]
+    if form.unit and len(texts) <= _FEW and len(set(read)) < len(texts):
+        return None  # 3 and 3b are two codes
     if not unread:
         limits = sum(map(is_limit, texts))
         return form if limits < len(texts) - limits + n_numbers else None

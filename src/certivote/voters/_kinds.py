@@ -55,7 +55,7 @@ _SMALL = 1_000_000
 _WIDE = 100
 """Columns beyond which boosting looks at a random half of them, and beyond which there are no normal distributions."""
 _MANY_CLASSES = 100
-"""Classes of the training rows beyond which boosting, with a tree for each, and machines for all pairs take too long."""
+"""Classes of the training rows beyond which boosting, a tree for each, and machines for all pairs take too long."""
 
 
 @dataclass(frozen=True)
