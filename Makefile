@@ -74,7 +74,8 @@ format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-# What the pages show of the measurements: only benchmarks/results/*.csv is in git, tables and figures are made from it.
+# What the pages show of the measurements: figures and tables are made from benchmarks/results/*.csv, and the tables are
+# copied into the pages.
 derived: $(VENV)/.docs
 	$(BIN)/python benchmarks/derived.py
 

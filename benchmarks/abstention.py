@@ -7,10 +7,11 @@ these as it can. What is compared:
 - drawn vote: a forest whose weights are learned and drawn on the certified rows (dis-b), with training rows as guide;
 - fixed vote: the same with all weights equal (holdout);
 - given model: a RandomForest by way of ``certify``, which sets a fifth of the certified rows aside as guide;
-- for two classes and the last two, MAPIE's controller with the same model, the same 5,000 rows and the same target:
+- for the last two, MAPIE's controller for several classes with the same model, the same 5,000 rows and the same target:
   its default (Bonferroni-Holm over 100 thresholds), and its fixed sequence of the same thresholds from the surest down.
-  MAPIE bounds the error among the answers; certivote bounds the coverage besides, from the same delta. Of the
-  thresholds that MAPIE admits, the one with the largest coverage is taken.
+  MAPIE bounds the error among the answers; certivote also bounds the coverage, from the same delta. Of the thresholds
+  that MAPIE admits, the one with the largest coverage is taken. Its thresholds are of the largest mass, those of
+  certivote of the margin between the two largest: with two classes, both order the cases in the same way.
 
 Finished runs are kept in a CSV file and never repeated. Set CERTIVOTE_DATA, or give the data directory; ``--tables``
 makes the tables of that file again. Install mapie for the comparison with it; without it these runs are left out.
@@ -85,18 +86,19 @@ def compared(content: Dataset, model: str, seed: int) -> list[dict[str, object]]
     max_error = float(wrong.mean()) / 2.0
     common = {"own_error": 2.0 * max_error, "max_error": max_error, "oracle": oracle(scores, wrong, max_error)}
 
-    def measured(by: str, threshold: float | None, at_least: float | None) -> dict[str, object]:
-        answered = np.zeros(len(wrong), dtype=bool) if threshold is None else scores >= threshold
+    def measured(by: str, sureness: np.ndarray, threshold: float | None, at_least: float | None) -> dict[str, object]:
+        answered = np.zeros(len(wrong), dtype=bool) if threshold is None else sureness >= threshold
         error = float(wrong[answered].mean()) if answered.any() else 0.0
         return {"by": by, **common, "coverage": float(answered.mean()), "at_least": at_least, "error": error}
 
     made = promise(max_error)
     threshold = made.thresholds[0] if made.thresholds else None
-    found = [measured("certivote", threshold, 0.0 if threshold is None else 1.0 - made.statements[-1].bound)]
-    if MultiClassificationLTTController is not None and masses.shape[1] == 2 and model != "drawn vote":
+    found = [measured("certivote", scores, threshold, 0.0 if threshold is None else 1.0 - made.statements[-1].bound)]
+    if MultiClassificationLTTController is not None and model != "drawn vote":
         labels = np.searchsorted(np.unique(content.y), y[certified])
         for by, method in MAPIE.items():
-            found.append(measured(by, by_mapie(predict, X[certified], labels, max_error, method), None))
+            admitted = by_mapie(predict, X[certified], labels, max_error, method)
+            found.append(measured(by, masses.max(axis=1), admitted, None))
     return found
 
 
@@ -154,17 +156,17 @@ def oracle(scores: np.ndarray, wrong: np.ndarray, max_error: float) -> float:
 def by_mapie(
     predict: Callable[..., Masses], X: np.ndarray, labels: np.ndarray, max_error: float, method: str
 ) -> float | None:
-    """The threshold of the margin at which MAPIE answers most; its own are of the larger of two masses."""
+    """The threshold of the largest mass at which MAPIE answers most."""
     wrong = BinaryRisk(lambda true, said: said != true, lambda true, said: said == said, higher_is_better=False)
     controller = MultiClassificationLTTController(
-        predict, [wrong], [max_error], confidence_level=1.0 - DELTA, classes=[0, 1], fwer_method=method
+        predict, [wrong], [max_error], confidence_level=1.0 - DELTA, classes=np.unique(labels), fwer_method=method
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that nothing is admitted, or that errors do not only fall
         controller.calibrate(X, labels)
     admitted = np.asarray(controller.valid_predict_params, dtype=float)
     # A little less: rounding must not make it answer fewer cases.
-    return 2.0 * float(admitted.min()) - 1.0 - 1e-9 if len(admitted) else None
+    return float(admitted.min()) - 1e-9 if len(admitted) else None
 
 
 def short(row: dict[str, object]) -> dict[str, object]:

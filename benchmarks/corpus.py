@@ -33,6 +33,7 @@ from certivote import (
     merge_counts,
     recertify,
 )
+from certivote.certificate import confidence_nats, payments_of
 from certivote.methods import DisB, DisV, make_method
 from certivote.promises import Abstention, Costs, Precision, PredictionSets, Sensitivity, Subgroups
 from certivote.splits import Cross
@@ -94,16 +95,16 @@ def certificate_numbers(c: Any) -> Numbers:
     found |= named("", c.provenance, "entropy data_digest n_rows class_counts columns")
     for number, part in enumerate(c.parts):
         where = f"part {number}: "
+        found |= statement_numbers(where, c, part, part.statement)
         found |= named(
-            where, part, "n entities errors losses risks delta risk_draws risk_delta penalty confidence bound"
-        )
-        found |= named(
-            where, part, "family n_voters alpha beta prior_weight renyi_order log_weights draw training_rows"
+            where, part, "penalty family n_voters alpha beta prior_weight renyi_order log_weights draw training_rows"
         )
         found |= named(where, part, "certification_digest training_digest votes_digest duplicates")
-        found |= named(where, part, "duplicates_of_training_rows holdout_errors holdout_bound holdout_losses")
-        found |= named(where, part, "majority_class majority_errors majority_bound majority_losses")
-        found |= {f"{where}paid for {each.what}": shown(each.nats) for each in part.payments}
+        found |= named(where, part, "duplicates_of_training_rows")
+        for name, other in (("holdout", part.holdout), ("majority", part.majority)):
+            found |= named(f"{where}{name}_", other, "errors bound losses")
+        found[f"{where}majority_class"] = part.majority.label
+        found |= {f"{where}paid for {each.what}": shown(each.nats) for each in payments_of(c, part)}
         for drift in part.drift:
             found |= named(f"{where}drift: ", drift, "early_rows early_errors late_rows late_errors p_value")
     for number, promise in enumerate(c.promises):
@@ -111,11 +112,18 @@ def certificate_numbers(c: Any) -> Numbers:
         found |= named(where, promise, "name delta guide_rows set_aside chosen thresholds value")
         found |= {f"{where}{fixed.what}": shown([fixed.numbers, fixed.words]) for fixed in promise.fixed}
         for place, each in enumerate(promise.statements):
-            own = "kind label threshold n entities errors losses risks delta risk_draws risk_delta confidence bound"
-            found |= named(f"{where}statement {place}: ", each, own)
+            found |= named(f"{where}statement {place}: ", each, "kind label threshold")
+            found |= statement_numbers(f"{where}statement {place}: ", c, c.deployed_part, each)
     for candidate in c.candidates:
-        found |= named(f"candidate {candidate.name}: ", candidate, "errors losses bound chosen weight")
+        found |= named(f"candidate {candidate.name}: ", candidate, "chosen weight")
+        found |= named(f"candidate {candidate.name}: ", candidate.statement, "errors losses bound")
     return found
+
+
+def statement_numbers(where: str, c: Any, part: Any, statement: Any) -> Numbers:
+    """What is said of the vote of a part, and what that rests on."""
+    found = named(where, statement, "n entities errors losses risks delta risk_draws risk_delta bound")
+    return found | {f"{where}confidence": shown(confidence_nats(c, part, statement))}
 
 
 def vote_numbers(clf: Any, X: Any) -> Numbers:

@@ -19,16 +19,17 @@ import typer
 from flint import arb, ctx, fmpq
 from rich.progress import track
 
-from certivote.certificate import SCHEMA_VERSION, Certificate, PartRecord, Payment, Provenance
+from certivote.certificate import SCHEMA_VERSION, Certificate, PartRecord, Provenance
 from certivote.maths.occam import PriceList
+from certivote.promises import by_theorem, stated
 from certivote.theory import bounds
 from certivote.theory.families import FAMILIES, Family
 from certivote.theory.methods import METHODS, Method
 from certivote.theory.predictors import Evidence
 from certivote.theory.theorems import Account, CBound, ClopperPearson, OccamsHammer, Setting
-from certivote.verify._ball_maths import BITS, kl_limit_holds
-from certivote.verify._recompute import verify_record
-from certivote.verify._theorems import bound_holds, learned, nats
+from certivote.verify._balls import BITS, kl_limit_holds
+from certivote.verify._record import verify_record
+from certivote.verify._theorems import terms_of
 from certivote.votes import fixed_point
 
 ALLOWED = 1e-9
@@ -109,7 +110,6 @@ def random_certificate(rng: np.random.Generator) -> Certificate:
         loss="plurality",
         split="none" if case.parts == 1 else str(case.parts),
         delta=case.setting.delta,
-        bound=records[deployed].bound,
         average_bound=average,
         deployed=deployed,
         average_weights=weights,
@@ -148,24 +148,13 @@ def _random_part(case: _Case, rng: np.random.Generator) -> tuple[PartRecord, Acc
     alpha, beta = _random_distributions(case, setting, voters, rng)
     point = family.draw(alpha, rng).point if method.predictor.draws else np.empty(0)
     evidence = _random_evidence(case, n, delta, rng)
-    paid = replace(setting, delta=delta - evidence.risk_delta)
-    penalty, confidence = theorem.charge(family, alpha, beta, point, paid), theorem.confidence(n, paid)
-    items = theorem.items(family, alpha, beta, point, replace(paid, prior_nats=0.0))
-    items |= {"prior": penalty - math.fsum(items.values()), "confidence": confidence}
-    bound = theorem.bound(evidence.risks, penalty, n, paid)
+    penalty = theorem.charge(family, alpha, beta, point, setting)
+    statement = stated(evidence, case.part_delta, by_theorem(theorem, setting, penalty), "error")
     record = PartRecord(
-        n=n,
-        entities=0,
-        errors=evidence.errors,
-        losses=(),
-        risks=evidence.risks,
-        delta=case.part_delta,
-        risk_draws=evidence.risk_draws,
-        risk_delta=evidence.risk_delta,
+        statement=statement,
+        holdout=replace(statement, kind="hold-out"),
+        majority=replace(statement, kind="majority"),
         penalty=penalty,
-        confidence=confidence,
-        payments=tuple(Payment(what, nats) for what, nats in items.items()),
-        bound=bound,
         family=family.name,
         n_voters=voters,
         alpha=tuple(alpha.tolist()),
@@ -180,16 +169,10 @@ def _random_part(case: _Case, rng: np.random.Generator) -> tuple[PartRecord, Acc
         training_rows=0,
         duplicates=0,
         duplicates_of_training_rows=0,
-        holdout_errors=0,
-        holdout_bound=1.0,
-        majority_class="",
-        majority_errors=0,
-        majority_bound=1.0,
-        holdout_losses=(),
-        majority_losses=(),
         drift=(),
     )
-    return record, Account(evidence.risks, penalty, n, paid)
+    paid = replace(setting, delta=delta - evidence.risk_delta)
+    return record, Account(statement.statistics, penalty, n, paid)
 
 
 def _random_distributions(
@@ -217,15 +200,16 @@ def _random_evidence(case: _Case, n: int, delta: float, rng: np.random.Generator
     errors = int(rng.binomial(n, risk))
     if isinstance(case.method.theorem, CBound):
         risk *= 0.45  # or the C-bound would mostly not apply
-        return Evidence(errors, (risk, float(rng.random() * 2.0 * risk * (1.0 - risk))))
+        return Evidence(n, 0, errors, means=(risk, float(rng.random() * 2.0 * risk * (1.0 - risk))))
     if predictor.counts_errors:
-        return Evidence(errors, (errors / n,))
+        return Evidence(n, 0, errors)
     if not predictor.is_random:
-        return Evidence(errors, (risk,))
+        return Evidence(n, 0, errors, means=(risk,))
     if case.family.exact and case.n_classes == 2:
-        return Evidence(None, (risk,))
+        return Evidence(n, 0, None, means=(risk,))
     draws, share = 200_000, 0.01 * delta
-    return Evidence(None, (bounds.sample_bound(risk, -math.log(share), draws),), draws, share)
+    limit = bounds.sample_bound(risk, -math.log(share), draws)
+    return Evidence(n, 0, None, means=(limit,), risk_draws=draws, risk_delta=share)
 
 
 def _log_uniform(rng: np.random.Generator, low: float, high: float, size: int | None = None) -> Any:
@@ -247,15 +231,15 @@ def _gap(certificate: Certificate, part: PartRecord) -> float:
     theorem = METHODS[certificate.method].theorem
     if part.bound <= 0.0 or part.bound >= theorem.factor:
         return 0.0
-    cost = learned(certificate, part)
-    paid = nats(certificate, part, cost)
+    terms = terms_of(certificate, part)
+    paid = terms.nats(part.statement)
     is_binomial = isinstance(theorem, OccamsHammer | ClopperPearson)
 
     def is_proved(log_gap: float) -> bool:
         bound = arb(part.bound) * (1 - arb(10) ** arb(log_gap))
         if is_binomial and part.errors is not None and paid > _FLOAT_LEVELS:
             return kl_limit_holds(arb(fmpq(part.errors, part.n)), paid / part.n, bound)
-        return bound_holds(certificate, part, cost, bound)
+        return terms.holds(part.statement, bound)
 
     low, high = -17.0, -8.0
     if is_proved(high):

@@ -22,6 +22,7 @@ html_title = f"certivote {version}"
 # The second folder holds a font with which every browser sets formulas alike.
 html_static_path = ["_static", str(Path(find_spec("ziamath").origin).parent / "fonts")]
 html_css_files = ["certivote.css"]
+html_extra_path = ["llms.txt"]
 html_math_renderer = "mathml"
 html_copy_source = False
 smartquotes = False  # --option stays as it is typed

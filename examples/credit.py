@@ -39,7 +39,7 @@ def main() -> None:
     later = error(clf, *customers(50_000, rng, recession=True))
     sample = certificate.deployed_part
     print(f"\nCertified: at most {percent_up(certificate.bound)}.")
-    print(f"New customers from the same source: {new:.2%}.  In a recession: {later:.2%}, which nobody has promised.")
+    print(f"New customers from the same source: {new:.2%}.  In a recession: {later:.2%}, which no promise covers.")
 
     names = [
         "seen on\ncertification rows",

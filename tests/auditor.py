@@ -8,6 +8,8 @@ from bets import exact_mean, log_wealths
 from mpmath import mp, mpf
 from reference import exact_inverse, last_inside
 
+from certivote.certificate import payments_of
+
 COEFFICIENT = {"fo": 2, "so": 4, "bin": 2}
 MULTIPLE = {"fo": 1, "so": 2, "bin": 100, "c-bound": 1}
 """Divergences that the surrogates pay."""
@@ -40,6 +42,11 @@ def by_bets(losses, log_level, log_target):
         mean = (low + high) / 2
         low, high = (low, mean) if max(log_wealths(losses, log_target, mean)) >= -log_level else (mean, high)
     return high
+
+
+def with_counts(part):
+    """A part of a record with what its own bound starts from and says, under the same names as for any statement."""
+    return {**part, **part["statement"]}
 
 
 def size(part):
@@ -187,12 +194,12 @@ def empirical_risk(record, part):
         return exact_mean(exact_losses(part))
     if record["method"] in ("dis-b", "dis-r", "dis-v", "holdout"):
         return mpf(part["errors"]) / part["n"]
-    return mpf(part["risks"][0])
+    return mpf(part["means"][0])
 
 
 def c_limits(part, cost, sure):
-    upper = exact_inverse(part["risks"][0], (cost + sure) / size(part), 1)
-    return upper, exact_inverse(part["risks"][1], (2 * cost + sure) / size(part), 0)
+    upper = exact_inverse(part["means"][0], (cost + sure) / size(part), 1)
+    return upper, exact_inverse(part["means"][1], (2 * cost + sure) / size(part), 0)
 
 
 def c_bound(upper, lower):
@@ -201,7 +208,7 @@ def c_bound(upper, lower):
 
 def recomputed(record):
     """Own bound of each part, and the bound on the average."""
-    parts, method = record["parts"], record["method"]
+    parts, method = list(map(with_counts, record["parts"])), record["method"]
     costs = [(penalty(record, part), confidence(record, part)) for part in parts]
     risks = [empirical_risk(record, part) for part in parts]
     weights = exact(record["average_weights"])
@@ -238,21 +245,20 @@ def assert_close_above(got, true):
 def assert_recomputable(certificate):
     """All bounds, from above within 1e-9, and what was paid for them."""
     record = json.loads(certificate.to_json())
-    parts = record["parts"]
+    parts = list(map(with_counts, record["parts"]))
     with mp.workdps(35):
         own, average = recomputed(record)
-        for part, true in zip(parts, own, strict=True):
+        for part, true, shown in zip(parts, own, certificate.parts, strict=True):
             assert_close_above(part["bound"], true)
             assert_close_above(part["penalty"], penalty(record, part))
-            assert abs(part["confidence"] - confidence(record, part)) < 1e-9
-            paid = mp.fsum(mpf(payment["nats"]) for payment in part["payments"])
-            assert abs(paid - part["penalty"] - part["confidence"]) < 1e-9
-        assert_close_above(record["bound"], min(own))
+            paid = mp.fsum(payment.nats for payment in payments_of(certificate, shown))
+            assert abs(paid - part["penalty"] - confidence(record, part)) < 1e-9
+        assert_close_above(certificate.bound, min(own))
         assert (record["average_bound"] is not None) == (len(parts) > 1)
         if len(parts) > 1:
             assert_close_above(record["average_bound"], average)
-    assert record["bound"] == min(part["bound"] for part in parts) == parts[record["deployed"]]["bound"]
-    assert certificate.vacuous == (record["bound"] >= 1)
+    assert certificate.bound == min(part["bound"] for part in parts) == parts[record["deployed"]]["bound"]
+    assert certificate.vacuous == (certificate.bound >= 1)
     assert len(parts) == {"none": 1, "single": 1, "cross": 2}.get(record["split"]) or len(parts) == int(record["split"])
     share = mpf(record["delta"]) * (mpf(4) / 5 if record["together"] else 1)
     assert all(abs(part["delta"] - share / len(parts)) <= mpf("1e-16") for part in parts)
@@ -276,8 +282,7 @@ def recomputed_statements(record, statements, parts):
         if not entry["n"]:
             bounds.append(mpf(1))
             continue
-        own = ("n", "entities", "losses", "errors", "risks", "risk_delta")
-        part = {**deployed, **{name: entry[name] for name in own}}
+        part = {**deployed, "statement": entry}
         alone = {**record, "delta": whole / of, "together": False, "parts": [part] * len(record["parts"])}
         bounds.append(recomputed(alone)[0][0])
     return bounds

@@ -14,7 +14,7 @@ from options import as_objects
 from sklearn.base import BaseEstimator
 
 from certivote import CertifiedVoteClassifier, certify, certify_predictions
-from certivote.present import certificate_card, certificate_text
+from certivote.present import certificate_card, details_text
 from certivote.promises import Abstention, Costs, Precision, PredictionSets, Sensitivity, Subgroups
 from certivote.splits import Single
 from certivote.voters import Stumps
@@ -155,7 +155,7 @@ def page_words(made, **options):
 
 def views(made):
     """What one reads in each view of a certificate."""
-    text, card = " ".join(certificate_text(made).split()), _words(certificate_card(made))
+    text, card = " ".join(details_text(made).split()), _words(certificate_card(made))
     return {"text": text, "card": card, "page": page_words(made)[0]}
 
 

@@ -98,7 +98,7 @@ def test_a_row_is_reported(method, tmp_path):
     certificate = fit().certificate_
     certificate.report(tmp_path / "report.html")
     assert "a theorem of this test" in (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "dummy, a theorem of this test" in str(certificate)
+    assert "dummy, a theorem of this test" in certificate.details()
     assert "a theorem of this test" in certificate._repr_html_()
 
 

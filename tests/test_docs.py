@@ -47,6 +47,9 @@ REFERENCE = (
     "certivote.votes",
     "certivote.voters",
     "certivote.voters.text_columns",
+    "certivote.voters.text_numbers",
+    "certivote.voters.text_dates",
+    "certivote.frames",
     "certivote.theory.bets",
     "certivote.theory.blocks",
     "certivote.theory.bounds",
@@ -54,7 +57,6 @@ REFERENCE = (
     "certivote.theory.entities",
     "certivote.theory.families",
     "certivote.theory.general_bounds",
-    "certivote.theory.inversions",
     "certivote.theory.methods",
     "certivote.theory.predictors",
     "certivote.theory.risks",
@@ -109,13 +111,14 @@ def patients(n, seed):
 
 @pytest.fixture(scope="session", autouse=True)
 def derived(tmp_path_factory):
-    """What pages show of the measurements is not in git: it is made, once, where it is not there."""
-    shown = {
-        name for page in PAGES for name in re.findall(r"\.\./(benchmarks/results/[\w./-]+)", page.read_text("utf-8"))
-    }
-    needed = {"docs/validity.md", "docs/img/validity.svg", *shown}
+    """Figures, the page on validity and what tables are copied from are made, once, where they are not there or old."""
+    pages = [page.read_text("utf-8") for page in PAGES]
+    shown = {name for page in pages for name in re.findall(r"\.\./(benchmarks/results/[\w./-]+)", page)}
+    tables = {f"benchmarks/results/{name}.md" for page in pages for name in re.findall(r"<!-- table: ([\w/-]+)", page)}
+    needed = [ROOT / name for name in ("docs/validity.md", "docs/img/validity.svg", *shown, *tables)]
+    measured = max(path.stat().st_mtime for path in (ROOT / "benchmarks" / "results").glob("*.csv"))
     with FileLock(tmp_path_factory.getbasetemp().parent / "derived.lock"):
-        if not all((ROOT / name).exists() for name in needed):
+        if not all(path.exists() and path.stat().st_mtime > measured for path in needed):
             for script in runpy.run_path(str(ROOT / "benchmarks" / "derived.py"))["COMMANDS"]:
                 assert in_a_copy(partial(run_script, *script)) == 0, script
 
@@ -176,11 +179,19 @@ def test_links_of_the_readme_lead_somewhere():
     assert [link for link in links if not (ROOT / link).exists()] == []
 
 
-def test_pitfalls_name_rows_of_the_simulations(monkeypatch):
+def test_tables_of_the_pages_are_those_of_the_measurements():
+    """``make derived`` copies them again."""
+    with_tables = runpy.run_path(str(ROOT / "benchmarks" / "derived.py"))["with_tables"]
+    shown = {page.name: page.read_text(encoding="utf-8") for page in PAGES}
+    assert sum(page.count("<!-- table: ") for page in shown.values()) > 10
+    assert [name for name, page in shown.items() if page != with_tables(page)] == []
+
+
+def test_what_voids_a_certificate_names_rows_of_the_simulations(monkeypatch):
     monkeypatch.syspath_prepend(ROOT / "tests" / "validity")
     simulated = [row.setting for case in importlib.import_module("broken").broken_cases() for row in case.rows]
-    pitfalls = (ROOT / "docs" / "pitfalls.md").read_text(encoding="utf-8")
-    groups = re.findall(r"\(Rows? (\*.*?\*)\.\)", pitfalls, re.DOTALL)
+    page = (ROOT / "docs" / "guarantee.md").read_text(encoding="utf-8")
+    groups = re.findall(r"\(Rows? (\*.*?\*)\.\)", page, re.DOTALL)
     named = [" ".join(name.split()) for group in groups for name in group.split("*")[1::2]]
     assert len(named) > 10
     assert [name for name in named if not any(setting.startswith(name) for setting in simulated)] == []

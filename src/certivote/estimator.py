@@ -1,7 +1,10 @@
 """The scikit-learn estimator: it validates, hands a plan to the pipeline, and predicts."""
 
+import difflib
+import functools
+import inspect
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -39,11 +42,45 @@ __all__ = ["CertifiedVoteClassifier", "VoteParameters", "load"]
 Array = NDArray[np.float64]
 
 
+_ELSEWHERE = {
+    "class_weight": "to limit how often one class is missed, use promises=[Sensitivity(at_least=0.95, label=...)], and "
+    "for mistakes that differ in what they cost promises=[Costs({(true, answer): cost})]",
+    "sample_weight": "a certificate counts every row once",
+    "n_estimators": "the number of voters is an option of the voters: voters=Forest(RandomForestClassifier(200))",
+    "max_depth": "it is an option of the voters: voters=Forest(RandomForestClassifier(max_depth=5))",
+    "n_jobs": "voters take it: voters=Forest(RandomForestClassifier(n_jobs=2))",
+    "train_share": "it is an option of the split: split=Single(train_share=0.5)",
+    "test_size": "how many rows certify is an option of the split: split=Single(train_share=0.5)",
+    "cv": "a number of folds is given as split=3",
+    "alpha": "the probability with which the certificate may fail is delta=0.05",
+    "confidence": "a confidence of 95 % is delta=0.05",
+}
+"""What stands in place of parameters that other classifiers have."""
+
+
+def _answering(init: Callable[..., None]) -> Callable[..., None]:
+    """The constructor, which says what to use in place of a parameter that is not there."""
+    known = list(inspect.signature(init).parameters)[1:]
+
+    @functools.wraps(init)
+    def made(self: Any, *args: Any, **given: Any) -> None:
+        for name in given:
+            if name not in known:
+                near = difflib.get_close_matches(name, known, n=1)
+                hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}."
+                hint = f"{_ELSEWHERE[name]}." if name in _ELSEWHERE else hint
+                raise TypeError(f"{type(self).__name__} has no parameter {name!r:.80}: {hint}")
+        init(self, *args, **given)
+
+    return made
+
+
 class VoteParameters(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """The parameters of a classifier, wherever its rows are: :class:`CertifiedVoteClassifier` explains them."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {**PARAMETER_CONSTRAINTS, "verbose": ["boolean"]}
 
+    @_answering
     def __init__(
         self,
         method: str | BaseMethod = "auto",
@@ -296,6 +333,19 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, VoteP
         rng = np.random.default_rng([self._prediction_seed, rows_digest(X)])
         family = FAMILIES[self.certificate_.deployed_part.family]
         return np.exp(family.draw_log_masses(self.voters_.votes(X), self.hyper_posterior_, rng))
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithms of the vote masses of :meth:`predict_proba`; of a mass of 0, minus infinity."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def decision_function(self, X: Any) -> Array:
+        """Vote masses as scores, to rank cases by: of two classes, that of the second minus that of the first.
+
+        Above 0 the answer is the second class. Among more classes the scores are those of :meth:`predict_proba`.
+        """
+        masses = self.predict_proba(X)
+        return masses[:, 1] - masses[:, 0] if masses.shape[1] == 2 else masses
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class with the largest vote mass; ties go to the smallest class.

@@ -143,14 +143,18 @@ def test_a_damaged_provenance_is_refused_with_a_reason(change, message):
     [
         (lambda record: record.update(provenance=None), "provenance must be an object"),
         (
-            lambda record: record["parts"][0].update(majority_bound=1.1),
-            r"parts\[0\].majority_bound must be in .* got 1.1",
+            lambda record: record["parts"][0]["majority"].update(bound=4.1),
+            r"parts\[0\].majority.bound must be in .* got 4.1",
         ),
         (
-            lambda record: record["parts"][0].update(majority_errors=-1),
-            r"parts\[0\].majority_errors must be in .* got -1",
+            lambda record: record["parts"][0]["majority"].update(errors=-1),
+            r"parts\[0\].majority.errors must be in .* got -1",
         ),
-        (lambda record: record["parts"][0].pop("majority_class"), r"parts\[0\] lacks majority_class"),
+        (
+            lambda record: record["parts"][0]["holdout"].update(errors=None),
+            r"parts\[0\].holdout.errors must be a number",
+        ),
+        (lambda record: record["parts"][0].pop("majority"), r"parts\[0\] lacks majority"),
     ],
 )
 def test_a_record_without_an_origin_is_refused_with_a_reason(change, message):

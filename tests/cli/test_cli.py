@@ -13,10 +13,8 @@ from joblib import effective_n_jobs
 from sklearn.datasets import load_breast_cancer
 from typer.testing import CliRunner
 
-from certivote import Certificate
+from certivote import Certificate, CertifiedVoteClassifier
 from certivote.cli import app
-from certivote.cli._inputs import on_table
-from certivote.io import TableFile, read_table
 from certivote.theory.families import FAMILIES
 from certivote.theory.methods import METHODS
 from certivote.voters import VOTERS, Stumps
@@ -54,10 +52,11 @@ def test_fit_prints_and_writes_the_certificate(table, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["certificate.json"]
 
 
-def test_the_work_on_a_table_uses_all_processors(table):
-    file = TableFile(table)
-    found, _ = on_table(file, True, lambda: read_table(file, "diagnosis"), lambda read: effective_n_jobs(None))
-    assert found == effective_n_jobs(-1)
+def test_the_work_on_a_table_uses_all_processors(table, monkeypatch):
+    found = []
+    monkeypatch.setattr(CertifiedVoteClassifier, "fit", lambda *rows, **more: found.append(effective_n_jobs(None)))
+    run("fit", table, "--target", "diagnosis")
+    assert found == [effective_n_jobs(-1)]
 
 
 def test_fit_passes_its_options_on(table, tmp_path):
@@ -91,7 +90,7 @@ def test_fit_passes_its_options_on(table, tmp_path):
         "constant": "exact",
     }
     assert {key: record[key] for key in expected} == expected
-    assert record["parts"][0]["n"] == 569 - round(0.4 * 569)
+    assert record["parts"][0]["statement"]["n"] == 569 - round(0.4 * 569)
     assert set(record["parts"][0]["beta"]) == {0.2}
     assert len(record["parts"][0]["alpha"]) == 6 * 10 * 2
 
@@ -240,7 +239,17 @@ def test_the_tables_of_names_are_read_when_the_command_is(verb, table, monkeypat
     assert result.exit_code == 0, result.output
     monkeypatch.setitem(METHODS, "mine", replace(METHODS["holdout"], name="mine"))
     assert completed(f"certivote {verb} {table} --method m") == ["mine"]
-    result = run(verb, table, "--target", "diagnosis", "--method", "mine", "--voters", "forest")
+    result = run(
+        verb,
+        table,
+        "--target",
+        "diagnosis",
+        "--method",
+        "mine",
+        "--voters",
+        "forest",
+        *(["--details"] if verb == "fit" else []),
+    )
     assert result.exit_code == 0, result.output
     assert "mine" in result.output
 
@@ -302,6 +311,17 @@ def test_every_verb_has_a_line_of_help_and_examples():
     assert all(f"certivote {name}" in (verb.epilog or "") for name, verb in verbs.items() if name != "datasets")
 
 
+def test_every_option_is_explained():
+    """Help is what docstrings say of parameters, so that one with another name would be lost."""
+    verbs = typer.main.get_command(app).commands
+    of_datasets = {f"datasets {name}": verb for name, verb in verbs.pop("datasets").commands.items()}
+    for name, verb in {**verbs, **of_datasets}.items():
+        unexplained = [option.name for option in verb.params if not option.help]
+        assert (name, unexplained) == (name, [])
+        assert "{names}" not in "".join(option.help for option in verb.params)
+        assert "----" not in verb.help
+
+
 def completed(line):
     """What the shell would be offered for the last word."""
     words = line.split(" ")
@@ -334,7 +354,8 @@ def test_json_for_programs(table, tmp_path):
     verified = json.loads(run("verify", tmp_path / "c.json", "--json").stdout)
     assert verified["verified"]
     record = json.loads((tmp_path / "c.json").read_text())
-    (tmp_path / "c.json").write_text(json.dumps({**record, "bound": record["bound"] / 2}))
+    record["parts"][0]["statement"]["bound"] /= 2
+    (tmp_path / "c.json").write_text(json.dumps(record))
     result = run("verify", tmp_path / "c.json", "--json")
     assert result.exit_code == 1
     assert not json.loads(result.stdout)["verified"]

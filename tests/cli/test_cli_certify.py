@@ -100,7 +100,7 @@ def test_the_certificate_is_printed_as_fit_does(folder):
     printed = run("certify", "predictions.csv", *OUTCOME, "--out", "-", "--quiet")
     assert Certificate.from_json(printed.stdout) == certificate(folder, "plain")
     piped = run("certify", "-", *OUTCOME, "--json", input=(folder / "predictions.csv").read_bytes())
-    assert json.loads(piped.stdout)["bound"] == certificate(folder, "plain").bound
+    assert Certificate.from_json(piped.stdout).bound == certificate(folder, "plain").bound
 
 
 def test_rows_that_training_has_too_are_counted(made):
@@ -129,7 +129,7 @@ def test_rows_that_training_has_too_are_counted(made):
         (["--predicted", "age"], "predictions.csv: the column 'age' never holds a class that 'outcome' has"),
         (
             ["--predicted", "label", "--training", "other.csv"],
-            "--training: other.csv and predictions.csv have no other",
+            "--training: other.csv and predictions.csv share no columns",
         ),
         (["--predicted", "label", "--report", "-"], "--report: give the name of a file"),
         (["--predicted", "label", "--out", "predictions.csv"], "--out: predictions.csv is what DATA reads"),
@@ -153,7 +153,7 @@ def test_what_cannot_be_certified_is_refused_in_one_line(folder, options, messag
 
 @pytest.mark.parametrize("name", ["plain", "groups", "times", "several", "training"])
 def test_the_columns_need_not_be_named_again(made, name):
-    result = run("verify", made / f"{name}.json", "--data", made / "predictions.csv")
+    result = run("verify", made / f"{name}.json", "--data", made / "predictions.csv", "--details")
     assert result.exit_code == 0, result.output
     assert "ok    digest of the file" in result.output
     assert "ok    certification rows" in result.output
@@ -295,14 +295,14 @@ def test_answers_that_predict_wrote_are_those_of_the_model(own, tmp_path):
     answered = tmp_path / "answered.csv"
     assert run("predict", own / "m.certivote", own / "new.csv", "-o", answered).exit_code == 0
     result = run("certify", answered, "--truth", "outcome", "--predicted", "certivote_label", "--json")
-    assert json.loads(result.stdout)["bound"] == certificate(own, "c").bound
+    assert Certificate.from_json(result.stdout).bound == certificate(own, "c").bound
 
 
 def test_classes_of_a_model_are_matched_by_value(own, tmp_path):
     text = re.sub(r",(\d)$", r",\1.0", (own / "new.csv").read_text(), flags=re.MULTILINE)
     (tmp_path / "new.csv").write_text(text)
     result = run("certify", tmp_path / "new.csv", "--truth", "outcome", "--model", own / "m.certivote", "--json")
-    assert json.loads(result.stdout)["parts"][0]["errors"] == certificate(own, "c").deployed_part.errors
+    assert Certificate.from_json(result.stdout).deployed_part.errors == certificate(own, "c").deployed_part.errors
 
 
 def test_rows_that_a_model_was_made_from_are_refused(own):
@@ -317,7 +317,7 @@ def test_python_certificates_are_verified_with_a_table_of_answers(tmp_path):
     made = certify(lambda rows: (rows[:, 0] > 0).astype(int), X, pd.Series(y, name="y"))
     (tmp_path / "c.json").write_text(made.to_json())
     pd.DataFrame({"y": y, "said": (X[:, 0] > 0).astype(int)}).to_csv(tmp_path / "answers.csv", index=False)
-    result = run("verify", tmp_path / "c.json", "--data", tmp_path / "answers.csv", "--predicted", "said")
+    result = run("verify", tmp_path / "c.json", "--data", tmp_path / "answers.csv", "--predicted", "said", "--details")
     assert result.exit_code == 0, result.output
     assert "ok    errors: " in result.output
 

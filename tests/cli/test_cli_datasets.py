@@ -4,9 +4,9 @@ import io
 import json
 import logging
 import os
+import shutil
 import sys
 import threading
-from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -16,8 +16,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from certivote.cli import _datasets, app
-from certivote.cli._download_bar import download_bar
+from certivote.cli import app
 from certivote.paper import DATASETS, _fetch, fetch
 from certivote.paper._entry import digest
 
@@ -178,7 +177,7 @@ def test_info_of_two_datasets_line_by_line():
     assert "available  to download" in lines
     lines = run("info", "protein").stdout.splitlines()
     assert "classes    3 (multiclass): rows of each class not known" in lines
-    assert "ranges     none declared: no stumps" in lines
+    assert "ranges     none declared, so no stumps" in lines
     assert sum(line.startswith("address ") for line in lines) == 2
 
 
@@ -208,12 +207,11 @@ def test_info_as_json(tmp_path):
     assert json.loads(run("info", "protein", "--json").stdout)["ranges"] is None
 
 
-def test_equal_neighbouring_ranges_are_told_together():
-    assert list(_datasets._runs([(0, 1), (0, 1), (0, 2.5), (0, 1)])) == [
-        "features 1 to 2 from 0 to 1",
-        "feature 3 from 0 to 2.5",
-        "feature 4 from 0 to 1",
-    ]
+def test_equal_neighbouring_ranges_are_told_together(monkeypatch):
+    entry = replace(DATASETS["haberman"], ranges=((0, 1), (0, 1), (0, 2.5), (0, 1)))
+    monkeypatch.setitem(DATASETS, "haberman", entry)
+    told = " ".join(run("info", "haberman").stdout.partition("\nranges ")[2].partition("\navailable")[0].split())
+    assert told == "features 1 to 2 from 0 to 1; feature 3 from 0 to 2.5; feature 4 from 0 to 1"
 
 
 @pytest.mark.parametrize(
@@ -335,40 +333,28 @@ def test_a_download_tells_its_progress(server):
     assert bar.calls[-3:] == [("reset",), ("update", size), ("close",)]
 
 
-def test_fetch_shows_the_progress_and_not_the_log_of_pooch(server, monkeypatch):
-    bar, log = Recorder(), importlib.import_module("pooch").get_logger()
-    monkeypatch.setattr(log, "level", logging.INFO)
-    monkeypatch.setattr(_datasets, "download_bar", lambda name: nullcontext(bar))
-    assert run("fetch", "haberman").exit_code == 0
-    assert bar.calls[-1] == ("close",)
-    assert log.level == logging.ERROR
-
-
 class Terminal(io.StringIO):
     def isatty(self):
         return True
 
 
-def test_a_bar_is_shown_on_a_terminal_only(monkeypatch):
-    with download_bar("mnist") as bar:
-        assert bar is None
+def test_the_progress_of_a_download_is_shown_on_a_terminal_only(server, cache, monkeypatch):
+    size, log = (server / "haberman.data.gz").stat().st_size, importlib.import_module("pooch").get_logger()
+    monkeypatch.setattr(log, "level", logging.INFO)
     for name in ("NO_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "FORCE_COLOR"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "120")
-    monkeypatch.setattr(sys, "stderr", Terminal())
-    with download_bar("mnist") as bar:
-        bar.total = 1000
-        bar.update(1000)
-        bar.close()
-        bar.total = 4000  # the next file
-        bar.update(3000)
-        bar.reset()
-        bar.update(2000)
-        assert bar.total == 4000
-    text = sys.stderr.getvalue()
-    assert "mnist" in text
-    assert "2.0/4.0 kB" in text
+    for stream, quiet in ((io.StringIO(), []), (Terminal(), ["--quiet"]), (Terminal(), [])):
+        monkeypatch.setattr(sys, "stderr", stream)
+        app(["datasets", "fetch", "haberman", *quiet], standalone_mode=False)
+        shown = stream.getvalue()
+        assert log.level == logging.ERROR  # of pooch there are no lines
+        if not (stream.isatty() and not quiet):
+            assert shown == ""
+        shutil.rmtree(cache)
+    assert "haberman" in shown
+    assert f"{size}/{size} bytes" in shown
 
 
 @needs_data

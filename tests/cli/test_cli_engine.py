@@ -10,11 +10,8 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from certivote import Certificate, load
+from certivote import Certificate, dask, load
 from certivote.cli import app
-from certivote.cli._engine import Pieces
-from certivote.dask import _files as files_on_cluster
-from certivote.io import _pieces as dividing
 
 N = 2400
 FIT = ["--target", "outcome", "--drop", "label", "--voters", "forest", "--engine", "dask", "--seed", "0"]
@@ -121,7 +118,7 @@ def test_verify_notices_other_rows(folder, scheduler, tmp_path):
 
 
 def test_certify_is_that_of_memory(folder, scheduler, monkeypatch):
-    monkeypatch.setattr(dividing, "_BLOCK", 3000)
+    monkeypatch.setattr("certivote.io._pieces._BLOCK", 3000)
     options = ["--precision", "--delta", "0.01", "--json", "--quiet"]
     whole = run("certify", folder / "answers.csv", *ANSWERS, *options)
     pieces = run("certify", folder / "answers.csv", *ANSWERS, *options, "--engine", "dask", "--scheduler", scheduler)
@@ -141,7 +138,7 @@ def test_workers_of_its_own(folder):
         [sys.executable, "-m", "certivote", *command], capture_output=True, text=True, timeout=120, check=False
     )
     assert (done.returncode, done.stderr) == (0, "")
-    assert "2,400 certification rows" in done.stdout
+    assert "of 2,400 rows)" in done.stdout
 
 
 REFUSED = {
@@ -159,7 +156,7 @@ REFUSED = {
 
 @pytest.mark.parametrize(("verb", "options"), [(verb, options) for verb, each in REFUSED.items() for options in each])
 def test_options_that_need_all_rows_are_refused_before_any_work(verb, options, monkeypatch):
-    monkeypatch.setattr(files_on_cluster, "connected", lambda scheduler: pytest.fail("work has begun"))
+    monkeypatch.setattr(dask, "connected", lambda scheduler: pytest.fail("work has begun"))
     usual = {
         "fit": ["no*.csv", "--target", "outcome"],
         "certify": ["no*.csv", *ANSWERS],
@@ -173,7 +170,7 @@ def test_options_that_need_all_rows_are_refused_before_any_work(verb, options, m
 
 
 def test_other_refusals(folder, scheduler, monkeypatch, tmp_path):
-    monkeypatch.setattr(files_on_cluster, "_PATIENCE", "1s")
+    monkeypatch.setattr("certivote.dask._files._PATIENCE", "1s")
     rows, whole, on = folder / "rows" / "*.parquet", folder / "rows.csv", ["--scheduler", scheduler]
     for arguments, message in (
         (["fit", rows, *FIT, "--scheduler", "tcp://127.0.0.1:1"], "no Dask scheduler answers at tcp://127.0.0.1:1"),
@@ -195,14 +192,14 @@ def test_other_refusals(folder, scheduler, monkeypatch, tmp_path):
 def test_files_that_disappear_during_the_work_end_it(folder, scheduler, monkeypatch, tmp_path):
     for path in sorted((folder / "rows").iterdir()):
         (tmp_path / path.name).write_bytes(path.read_bytes())
-    whole = Pieces.source
+    whole = dask.source_of
 
-    def source(self):
-        found = whole(self)
+    def source_of(*files):
+        found = whole(*files)
         (tmp_path / "1.parquet").unlink()
         return found
 
-    monkeypatch.setattr(Pieces, "source", source)
+    monkeypatch.setattr(dask, "source_of", source_of)
     result = run("fit", tmp_path / "*.parquet", *FIT, "--scheduler", scheduler, "--out", tmp_path / "c.json")
     assert (result.exit_code, result.output.count("\n")) == (1, 1), result.output
     assert "1.parquet: No such file or directory" in result.output

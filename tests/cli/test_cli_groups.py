@@ -38,7 +38,7 @@ def folder(tmp_path_factory):
     for name, options in {"groups": ["--group", "patient"], "times": ["--time", "visit"]}.items():
         drop = ["--drop", "visit" if name == "groups" else "patient"]
         files = ["--out", folder / f"{name}.json", "--model", folder / f"{name}.certivote"]
-        result = run("fit", folder / "visits.csv", *FIT, *options, *drop, *files)
+        result = run("fit", folder / "visits.csv", *FIT, "--seed", "0", *options, *drop, *files)
         assert result.exit_code == 0, result.output
     return folder
 

@@ -1,8 +1,9 @@
 """What commands say: about values that cannot be read, to whom, how much, and without harm to a terminal."""
 
+import io
 import json
+import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,7 @@ import typer
 from typer.testing import CliRunner
 
 from certivote import CertifiedVoteClassifier
-from certivote.cli import _outputs, _predict, app
+from certivote.cli import app
 
 FIT = ["--target", "out", "--method", "dis-b", "--voters", "stumps"]
 
@@ -69,7 +70,7 @@ ODD = {
 @pytest.mark.parametrize("voters", ["stumps", "forest"])
 @pytest.mark.parametrize("way", ODD)
 def test_values_that_cannot_be_read_are_counted_and_shown(folder, tmp_path, monkeypatch, way, voters):
-    monkeypatch.setattr(_predict, "_CHUNK", 7)
+    monkeypatch.setattr("certivote.cli._predict._CHUNK", 7)
     name, change, message = ODD[way]
     frame = table().drop(columns="out").iloc[:40]
     frame[name] = change(frame[name])
@@ -148,7 +149,8 @@ def test_quiet_means_no_warnings(tmp_path):
 def test_a_quiet_audit_that_fails_says_so(folder, tmp_path):
     record = json.loads(run("fit", folder / "data.csv", *FIT, "--json").stdout)
     path = tmp_path / "c.json"
-    path.write_text(json.dumps({**record, "bound": record["bound"] / 2}))
+    record["parts"][0]["statement"]["bound"] /= 2
+    path.write_text(json.dumps(record))
     result = run("verify", path, "-q")
     assert (result.exit_code, result.stdout) == (1, "")
     assert "checks FAILED: do not rely on this certificate." in result.stderr
@@ -216,12 +218,17 @@ def test_labels_of_a_stranger_do_not_reach_the_terminal(folder, tmp_path):
     assert result.exit_code == 0, result.output
     assert is_plain(result.output)
     checks = json.loads(run("verify", out, "--json").stdout)["checks"]
-    result = run("verify", out)
+    result = run("verify", out, "--details")
     assert result.exit_code == 0, result.output
     assert is_plain(result.output)
     assert len(result.output.splitlines()) == len(checks) + 2  # no line was made by a label
     result = run("fit", data, "--target", EVIL)
     assert (result.exit_code, is_plain(result.stderr), result.stderr.count("\n")) == (1, True, 1)
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
 
 
 def test_answers_on_a_terminal_are_plain_and_elsewhere_what_they_are(folder, tmp_path, monkeypatch):
@@ -230,8 +237,9 @@ def test_answers_on_a_terminal_are_plain_and_elsewhere_what_they_are(folder, tmp
     model = folder / "stumps.certivote"
     assert "\x1b[31mred" in run("predict", model, data).stdout
 
-    monkeypatch.setattr(_outputs, "sys", SimpleNamespace(stdout=SimpleNamespace(isatty=lambda: True)))
-    shown = run("predict", model, data).stdout
+    monkeypatch.setattr(sys, "stdout", Terminal())
+    app(["predict", str(model), str(data)], standalone_mode=False)
+    shown = sys.stdout.getvalue()
     assert "\\x1b[31mred" in shown
     assert is_plain(shown)
 

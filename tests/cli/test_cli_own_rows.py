@@ -73,7 +73,7 @@ def test_the_audit_of_another_certificate_says_what_it_has_found(made, tmp_path)
         answers = answered.predict(table[["age", "dose", "site"]])
         certificate = certify(lambda _, said=answers: said, table[["age", "dose", "site"]], table["outcome"])
         (tmp_path / "c.json").write_text(certificate.to_json(), encoding="utf-8")
-        line = ["verify", tmp_path / "c.json", "--model", made / "m.certivote", "--data", made / file]
+        line = ["verify", tmp_path / "c.json", "--model", made / "m.certivote", "--data", made / file, "--details"]
         said = CliRunner().invoke(app, [*map(str, line), "--target", "outcome"]).stdout
         told = [text for text in said.splitlines() if "rows that the model was made from" in text]
         assert [text[:4] for text in told] == ["FAIL" if own else "ok  "]

@@ -12,7 +12,7 @@ from sklearn.preprocessing import FunctionTransformer
 from typer.testing import CliRunner
 
 from certivote import CertifiedVoteClassifier, load
-from certivote.cli import _predict, app
+from certivote.cli import app
 from certivote.io import read_table
 from certivote.voters import Forest, Preprocessed
 
@@ -62,7 +62,7 @@ def test_the_answers_are_those_of_the_model_in_python(folder, voters):
 @pytest.mark.parametrize("voters", ["forest", "mixed", "stumps"])
 def test_the_size_of_the_chunks_changes_nothing(folder, voters, monkeypatch):
     whole = predicted(folder, folder / "data.csv", voters)
-    monkeypatch.setattr(_predict, "_CHUNK", 7)
+    monkeypatch.setattr("certivote.cli._predict._CHUNK", 7)
     assert predicted(folder, folder / "data.csv", voters).equals(whole)
 
 
@@ -170,15 +170,16 @@ def test_files_that_do_not_fit_end_in_one_line_and_leave_no_file(folder, tmp_pat
 def test_trouble_half_way_leaves_the_old_file(folder, tmp_path, monkeypatch, trouble):
     out = tmp_path / "out.csv"
     out.write_text("before")
-    stream = _predict.stream_text
+    masses, calls = CertifiedVoteClassifier.predict_proba, []
 
-    def breaking(*arguments):
-        chunks = stream(*arguments)
-        yield next(chunks)
-        raise trouble
+    def breaking(self, rows):
+        calls.append(len(rows))
+        if len(calls) > 1:
+            raise trouble
+        return masses(self, rows)
 
-    monkeypatch.setattr(_predict, "_CHUNK", 7)
-    monkeypatch.setattr(_predict, "stream_text", breaking)
+    monkeypatch.setattr("certivote.cli._predict._CHUNK", 7)
+    monkeypatch.setattr(CertifiedVoteClassifier, "predict_proba", breaking)
     assert run("predict", folder / "forest.certivote", folder / "data.csv", "-o", out).exit_code != 0
     assert out.read_text() == "before"
     assert os.listdir(tmp_path) == ["out.csv"]

@@ -126,7 +126,9 @@ def test_nothing_certified_is_said_and_never_answered(folder, tmp_path):
 def test_verify_counts_again(folder):
     result = run("verify", folder / "fit.certivote", "--data", folder / "people.csv")
     assert result.exit_code == 0, result.output
-    result = run("verify", folder / "answers.json", "--data", folder / "answers.csv", "--score", "sureness")
+    result = run(
+        "verify", folder / "answers.json", "--data", folder / "answers.csv", "--score", "sureness", "--details"
+    )
     assert result.exit_code == 0, result.output
     for name in ("abstention", "precision", "subgroups"):
         assert f"ok    {name}, counted" in result.stdout
@@ -183,7 +185,7 @@ def test_a_column_whose_name_has_a_comma(folder, tmp_path):
 FIT_WRONG = {
     "target": (["--by", "outcome"], "--by: 'outcome' holds the classes"),
     "dropped": (["--drop", "sex", "--by", "sex"], "--by: 'sex' is dropped"),
-    "group": (["--group", "site", "--by", "site"], "--by: 'site' is no feature"),
+    "group": (["--group", "site", "--by", "site"], "--by: 'site' is not a feature"),
     "absent": (["--by", "sex,sight"], "there is no column 'sight'; did you mean 'site'?"),
     "twice": (["--by", "sex", "--by", "sex"], "--by: 'sex' has a column twice"),
     "which": (["--sensitivity", "0.9"], "--positive: name the class that is to be found, 'ill' or 'well'."),

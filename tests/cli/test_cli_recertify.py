@@ -53,6 +53,7 @@ def test_the_model_is_certified_again_and_verified(made, tmp_path):
         tmp_path / "d.json",
         "--report",
         tmp_path / "r.html",
+        "--details",
     )
     certificate, model = read(out), load(made / "m.certivote")
     assert certificate.provenance.follows == model.certificate_.digest
@@ -66,8 +67,9 @@ def test_the_model_is_certified_again_and_verified(made, tmp_path):
     assert also.startswith("They raised no alarm")
     assert "the certificate with SHA-256" in shown.stdout
     assert "300 outcomes were watched" in (tmp_path / "r.html").read_text(encoding="utf-8")
+    model_file = made / "m.certivote"
     checked = run(
-        "verify", out, "--earlier", made / "m.certivote", "--model", made / "m.certivote", "--data", made / "new.csv"
+        "verify", out, "--earlier", model_file, "--model", model_file, "--data", made / "new.csv", "--details"
     )
     assert "ok    follows:" in checked.stdout
     assert "FAIL" not in checked.stdout

@@ -7,7 +7,6 @@ import sys
 import time
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
-from functools import partial
 from importlib import import_module
 from pathlib import Path
 
@@ -18,10 +17,9 @@ from typer.testing import CliRunner
 pytest.importorskip("matplotlib", reason="reproduce needs matplotlib: install certivote[reproduce]")
 
 from certivote import paper
-from certivote.cli import _run_bar, app
-from certivote.paper import DATASETS, PAPER_METHODS, RunStore, Unit, _fetch, plan_units
+from certivote.cli import app
+from certivote.paper import DATASETS, PAPER_METHODS, RunStore, Unit, _fetch
 
-verb = import_module("certivote.cli._reproduce")
 DATA = Path(os.environ.get("CERTIVOTE_DATA") or Path(__file__).parents[3] / "shared" / "data")
 needs_data = pytest.mark.skipif(
     not DATA.is_dir(),
@@ -96,7 +94,6 @@ def test_the_tables_alone_run_nothing(tmp_path, monkeypatch):
     RunStore(tmp_path).append(made_data.made_run())
     before = RunStore(tmp_path).path.read_bytes()
     monkeypatch.setattr(paper, "reproduce", None)
-    monkeypatch.setattr(verb, "fetch", None)
     result = run("--tables", "--out", tmp_path)
     assert (result.exit_code, len(result.stdout.splitlines())) == (0, 16)
     assert RunStore(tmp_path).path.read_bytes() == before
@@ -153,7 +150,8 @@ def test_datasets_that_cannot_be_had_are_left_out_with_a_line(tmp_path, no_resul
 
 
 def test_no_dataset_at_all_is_an_error(tmp_path, monkeypatch):
-    monkeypatch.setattr(verb, "DATASETS", {"protein": DATASETS["protein"]})
+    for name in DATASETS.keys() - {"protein"}:
+        monkeypatch.delitem(DATASETS, name)
     result = run("--out", tmp_path / "out")
     assert result.exit_code == 1
     assert result.stderr.splitlines()[-1] == "certivote: none of the datasets is available."
@@ -195,25 +193,29 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_progress_with_time_left_on_a_terminal_only(monkeypatch):
-    units = plan_units(["fast"], ["haberman"], 4)
+def test_progress_with_time_left_on_a_terminal_only(tmp_path, monkeypatch, no_results):
     for name in ("NO_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "FORCE_COLOR"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "120")
     now = [0.0]
-    monkeypatch.setattr(_run_bar, "Progress", partial(_run_bar.Progress, get_time=lambda: now[0]))
-    quiet, hushed, terminal = io.StringIO(), Terminal(), Terminal()
-    for stream in (quiet, hushed, terminal):
+    monkeypatch.setattr("rich.console.monotonic", lambda: now[0])
+
+    def work(units, *arguments, done, **settings):
+        done(units[0], 0)  # done before: three are left
+        now[0] += 100
+        done(units[1], 7)
+        done(units[2], 0)  # done by another process: one is left
+        now[0] += 30
+        return 0
+
+    monkeypatch.setattr(paper, "reproduce", work)
+    for stream, quiet in ((io.StringIO(), []), (Terminal(), ["--quiet"]), (Terminal(), [])):
         monkeypatch.setattr(sys, "stderr", stream)
-        with _run_bar.run_bar(units, stream is hushed) as done:
-            done(units[0], 0)  # done before: three are left
-            now[0] += 100
-            done(units[1], 7)
-            done(units[2], 0)  # done by another process: one is left
-            now[0] += 30
-    assert quiet.getvalue() == hushed.getvalue() == ""
-    last = re.sub(r"\x1b\[[0-9;?]*\w", "", terminal.getvalue()).strip().splitlines()[-1]
+        options = ["--dataset", "haberman", "--repeats", "4", "--out", str(tmp_path), *quiet]
+        app(["reproduce", *options], standalone_mode=False)
+        assert bool(stream.getvalue()) == (stream.isatty() and not quiet)
+    last = re.sub(r"\x1b\[[0-9;?]*\w", "", stream.getvalue()).strip().splitlines()[-1]
     assert "haberman, seed 1 done" in last
     assert last.endswith("50% 0:02:10 0:01:10 left")
 

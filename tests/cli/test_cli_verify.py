@@ -43,7 +43,7 @@ def test_the_record_alone(folder):
 
 
 def test_record_model_and_data(folder):
-    result = run(app, everything(folder))
+    result = run(app, [*everything(folder), "--details"])
     assert result.exit_code == 0
     for what in ("weights", "parts", "certification rows", "training rows", "voters", "errors"):
         assert f"ok    {what}:" in result.output
@@ -87,11 +87,11 @@ def test_the_model_predicts(folder):
 
 def test_a_changed_number_fails(folder, tmp_path):
     record = json.loads((folder / "c.json").read_text())
-    record["bound"] *= 0.9
+    record["parts"][0]["statement"]["bound"] *= 0.9
     (tmp_path / "c.json").write_text(json.dumps(record))
     result = run(app, ["verify", str(tmp_path / "c.json")])
     assert result.exit_code == 1
-    assert "FAIL  bound" in result.output
+    assert "FAIL  part, bound" in result.output
     assert "do not rely" in result.output
 
 
@@ -130,15 +130,19 @@ def test_folds_that_the_first_rows_decided_for_are_verified_and_repeated(folder,
     monkeypatch.setattr(_look, "_expected_limit", lambda *how: 1e-3 if how[2] == 3 else limit(*how))
     monkeypatch.setattr(_look, "_FEWEST_ERRORS", 0)
     files = ["--out", str(tmp_path / "c.json"), "--model", str(tmp_path / "m.certivote")]
-    result = run(app, ["fit", str(folder / "data.csv"), "--target", "state", "--voters", "forest", *files])
+    result = run(app, ["fit", str(folder / "data.csv"), "--target", "state", "--voters", "forest", "--details", *files])
     assert result.exit_code == 0, result.output
-    assert "split: 3 folds" in result.output
+    said = " ".join(result.output.split())
+    assert "split: 3 folds" in said
     assert (
         "3 votes, each certified on a fold of its own: on the first 40 rows, which are in no fold, voters err on"
-        in result.output
+        in said
     )
     rows = ["--data", str(folder / "data.csv"), "--target", "state"]
-    result = run(app, ["verify", str(tmp_path / "c.json"), "--model", str(tmp_path / "m.certivote"), *rows, "--refit"])
+    result = run(
+        app,
+        ["verify", str(tmp_path / "c.json"), "--model", str(tmp_path / "m.certivote"), *rows, "--refit", "--details"],
+    )
     assert (result.exit_code, "FAIL" in result.output) == (0, False)
     assert "ok    row numbers: those that the seed gives" in result.output
     assert "ok    refit, choices: as a new fit gives" in result.output

@@ -167,7 +167,7 @@ def test_many_rows_train_voters_where_they_lie(client, tmp_path):
     same = {"prior": weights, "voters": Given(), "sample_rows": 400, "learn_rows": 500}
     outcome = in_memory(many[FEATURES], many.outcome, **same)
     part, other = clf.certificate_.deployed_part, outcome.certificate.deployed_part
-    for name in ("n", "votes_digest", "certification_digest", "training_digest", "holdout_errors", "duplicates"):
+    for name in ("n", "votes_digest", "certification_digest", "training_digest", "holdout", "duplicates"):
         assert getattr(part, name) == getattr(other, name)
     again = fit(client, divided(many, [3000]), **same)
     assert again.certificate_ == outcome.certificate
@@ -184,7 +184,7 @@ def test_a_tree_that_was_grown_apart_is_weighed_by_rows_that_it_has_not_seen(cli
     many = table(3000, seed=6)
     many["outcome"] = np.where(np.random.default_rng(0).random(3000) < 0.5, "ill", "well")  # nothing to be learned
     clf = fit(client, divided(many, [1500]), voters="auto", method="auto", sample_rows=300, learn_rows=300)
-    assert clf.certificate_.deployed_part.holdout_errors > 0.42 * clf.certificate_.deployed_part.n
+    assert clf.certificate_.deployed_part.holdout.errors > 0.42 * clf.certificate_.deployed_part.n
 
 
 def test_the_certificate_keeps_its_promise():

@@ -130,7 +130,8 @@ def test_encodings_are_read(path, content, encoding, packed):
         (PLAIN.encode(), "ascii", "not a text file in the encoding ascii"),
         (PLAIN.encode("utf-8-sig"), "latin-1", "begins with the mark of UTF-8: leave out --encoding"),
         (PLAIN.encode("utf-16"), "utf-8", "begins with the mark of UTF-16: leave out --encoding"),
-        (b"PK\x03\x04" + b"\0" * 40, None, "an Excel workbook; give it as CSV"),
+        (b"PK\x03\x04" + b"\0" * 40, None, "not an Excel workbook, or damaged|need the package openpyxl"),
+        (b"\xd0\xcf\x11\xe0" + b"\0" * 40, None, "an Excel workbook of an old format; give it as CSV"),
         (b"BZh91AY", None, "packed by bzip2; give it as CSV"),
     ],
 )

@@ -10,13 +10,12 @@ import pytest
 from scipy import sparse, stats
 from sklearn.base import BaseEstimator
 from sklearn.ensemble import RandomForestClassifier
+from watching import with_content
 
 from certivote import CertifiedVoteClassifier, DriftMonitor, Monitor
 from certivote.maths.rank_bets import evidence_of_ranks
 from certivote.monitor import StateFileError
-from certivote.monitor._columns import moved
-from certivote.monitor._state import write_state
-from certivote.pipeline import ColumnShares, Reference, on_grid
+from certivote.pipeline import Reference, on_grid
 from certivote.voters import ColumnEncoder, Forest, Preprocessed
 
 FEW = Forest(RandomForestClassifier(n_estimators=15))
@@ -231,6 +230,17 @@ def test_what_it_takes_for_granted(model):
         DriftMonitor(model).update(X, groups=np.arange(300))
 
 
+def test_a_state_remembers_that_entities_had_several_rows(tmp_path):
+    X, y = rows(300)
+    model = CertifiedVoteClassifier("dis-b", FEW, random_state=0).fit(X, y, groups=np.arange(300) // 3)
+    monitor = DriftMonitor(model)
+    monitor.update(rows(30, 1)[0], groups=np.arange(30) // 3)
+    monitor.save(tmp_path / "monitor.json")
+    again = DriftMonitor.load(tmp_path / "monitor.json", model)
+    assert again.total == monitor.total
+    assert (again.total.rows, again.total.counted) == (30, 10)
+
+
 def test_a_certificate_alone_is_refused(model):
     with pytest.raises(TypeError, match="a certificate alone cannot vote"):
         DriftMonitor(model.certificate_)
@@ -289,13 +299,20 @@ def test_sparse_rows_have_no_columns_to_name():
 
 
 def test_columns_that_have_not_moved_are_hardly_ever_named():
-    rng, named = np.random.default_rng(1), 0
-    for _ in range(300):
-        columns = tuple(ColumnShares.of(str(number), rng.normal(size=400)) for number in range(5))
-        words = ColumnShares.of("word", rng.choice(list("abcd"), 400).tolist())
-        counts = [column.counts(rng.normal(size=300)) for column in columns]
-        counts.append(words.counts(rng.choice(list("abcd"), 300).tolist()))
-        named += bool(moved((*columns, words), counts))
+    def table(rng, n):
+        words = rng.choice(list("abcd"), n)
+        return pd.DataFrame({**{str(number): rng.normal(size=n) for number in range(5)}, "word": words})
+
+    named = 0
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        frame = table(rng, 400)
+        voters = Preprocessed(ColumnEncoder(), FEW)
+        clf = CertifiedVoteClassifier("holdout", voters, random_state=seed).fit(frame, frame["0"] > 0)
+        for _ in range(30):
+            monitor = DriftMonitor(clf)
+            monitor.update(table(rng, 300))
+            named += bool(monitor.moved)
     assert named <= 8
 
 
@@ -380,11 +397,11 @@ def test_what_cannot_have_been_counted_is_refused(attack, model, tmp_path):
     monitor.save(path)
     content = json.loads(path.read_text())["content"]
     if attack is None:
-        write_state(path, "rows", content)
+        with_content(path, content)
         assert DriftMonitor.load(path, model).history == monitor.history
         return
     ATTACKS[attack](content)
-    write_state(path, "rows", content)
+    with_content(path, content)
     with pytest.raises(StateFileError) as refused:
         DriftMonitor.load(path, model)
     assert str(refused.value).isprintable()

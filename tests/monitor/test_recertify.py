@@ -68,10 +68,10 @@ def test_the_record_says_what_it_follows_and_comes_back_from_json(clf):
     (first,) = made.provenance.since
     assert first.startswith(f"The certificate before, of {clf.certificate_.provenance.created[:10]}, bounded the error")
     assert "on 200 rows." in first
-    text = str(made)
+    text = made.details()
     assert f"the certificate with SHA-256 {clf.certificate_.digest[:16]}..." in text
     assert "chosen without regard to how they came out" in " ".join(text.split())
-    assert "chosen without regard" not in str(certify(clf, *rows(300, 3)))
+    assert "chosen without regard" not in certify(clf, *rows(300, 3)).details()
 
 
 def test_rows_that_made_the_vote_are_refused(clf):

@@ -15,11 +15,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from thorough import ALL
-from watching import batch, of_entities, outcomes, plain, rich
+from watching import batch, of_entities, outcomes, plain, rich, with_content
 
 from certivote import Monitor
 from certivote.monitor import StateFileError
-from certivote.monitor._state import write_state
 
 HERE = Path(__file__).parent
 
@@ -40,6 +39,12 @@ def watched(n=3000, error=0.12):
     return monitor
 
 
+def saved(folder):
+    """The state file of some monitor."""
+    watched().save(folder / "monitor.json")
+    return folder / "monitor.json"
+
+
 @pytest.fixture(scope="module")
 def content(tmp_path_factory):
     """What a state file says."""
@@ -55,9 +60,9 @@ def same(one, other):
     assert np.array_equal(one.ids.digests, other.ids.digests)
     assert np.array_equal(one.entities.digests, other.entities.digests)
     for own, its in zip(one.streams, other.streams, strict=True):
-        assert own.watched == its.watched
+        assert own.statement == its.statement
         assert own.history == its.history
-        names = ("n", "units", "highest", "alarm_at", "alarm_when", "log_change", "change_alarms", "change_at")
+        names = ("n", "loss_sum", "highest", "alarm_at", "alarm_when", "log_change", "change_alarms", "change_at")
         assert [getattr(own, name) for name in names] == [getattr(its, name) for name in names]
 
 
@@ -120,9 +125,9 @@ def test_what_is_watched_stays_what_it_was(tmp_path):
 def test_a_state_whose_bounds_were_changed_is_not_that_of_the_certificate(content, tmp_path):
     changed = copy.deepcopy(content)
     for stream in changed["streams"]:
-        if not stream["first_alarm"] and stream["watched"]["alpha"]:
-            stream["watched"]["bound"] = min(stream["watched"]["bound"] * 1.0001, 0.999)
-    write_state(tmp_path / "monitor.json", "outcomes", changed)
+        if not stream["first_alarm"] and stream["statement"]["alpha"]:
+            stream["statement"]["bound"] = min(stream["statement"]["bound"] * 1.0001, 0.999)
+    with_content(saved(tmp_path), changed)
     with pytest.raises(StateFileError):
         Monitor.load(tmp_path / "monitor.json", rich())
 
@@ -197,7 +202,7 @@ def test_a_process_that_is_killed_loses_and_repeats_nothing(tmp_path):
         whole.update(truth, said, ids=ids)
     assert monitor.n == whole.n == found["batches"] * len(truth)
     for own, its in zip(monitor.streams, whole.streams, strict=True):
-        assert (own.n, own.units, own.highest, own.alarm_at) == (its.n, its.units, its.highest, its.alarm_at)
+        assert (own.n, own.loss_sum, own.highest, own.alarm_at) == (its.n, its.loss_sum, its.highest, its.alarm_at)
         assert own.changes.logs.tolist() == its.changes.logs.tolist()
     assert not list(tmp_path.glob(".*unfinished"))
 
@@ -273,8 +278,8 @@ def packed(numbers):
     return base64.b64encode(np.array(numbers, dtype="<u8").tobytes()).decode()
 
 
-def alarm(n, units):
-    return {"n": n, "units": units, "when": "now"}
+def alarm(n, loss_sum):
+    return {"n": n, "loss_sum": loss_sum, "when": "now"}
 
 
 FIRST = ("streams", 0)
@@ -291,14 +296,14 @@ ATTACKS = {
     "alpha true": at("alpha", value=True),
     "alpha that is smaller": at("alpha", value=0.001),
     "huge alpha": at("alpha", value=10**400),
-    "more alpha": at("streams", 1, "watched", "alpha", value=0.05),
+    "more alpha": at("streams", 1, "statement", "alpha", value=0.05),
     "fewer outcomes": at(*FIRST, "n", value=lambda n: n - 1),
     "more outcomes": at(*FIRST, "n", value=lambda n: n + 1),
     "outcomes without end": at(*FIRST, "n", value=10**30),
     "negative outcomes": at(*FIRST, "n", value=-1),
     "half an outcome": at(*FIRST, "n", value=2.5),
-    "no errors": at(*FIRST, "units", value=0),
-    "more errors than outcomes": at(*FIRST, "units", value=1 << 60),
+    "no errors": at(*FIRST, "loss_sum", value=0),
+    "more errors than outcomes": at(*FIRST, "loss_sum", value=1 << 60),
     "evidence never high": at(*FIRST, "highest", value=[0, 0]),
     "evidence from nowhere": at(*FIRST, "highest", value=[10, 10 << 32]),
     "evidence of later": at(*FIRST, "highest", value=[10**6, 1 << 32]),
@@ -319,15 +324,15 @@ ATTACKS = {
     "bets that are words": at(*FIRST, "changes", "logs", value=lambda logs: ["1"] * len(logs)),
     "negative changes": at(*FIRST, "changes", "count", value=-1),
     "changes without a moment": at(*FIRST, "changes", value=lambda found: {**found, "count": 5, "n": 0}),
-    "a bound of nothing": at(*FIRST, "watched", "bound", value=0.0),
-    "a bound of 1": at(*FIRST, "watched", "bound", value=1.0),
-    "another bound": at(*FIRST, "watched", "bound", value=0.5),
-    "another kind": at(*FIRST, "watched", "kind", value="right"),
-    "another class": at("streams", 1, "watched", "place", value=3),
-    "no class": at("streams", 1, "watched", "place", value=-1),
-    "no costs": at("streams", -1, "watched", "costs", value=[]),
-    "costs of others": at("streams", 0, "watched", "costs", value=[0] * 9),
-    "other entries": at(*FIRST, "watched", value={}),
+    "a bound of nothing": at(*FIRST, "statement", "bound", value=0.0),
+    "a bound of 1": at(*FIRST, "statement", "bound", value=1.0),
+    "another bound": at(*FIRST, "statement", "bound", value=0.5),
+    "another kind": at(*FIRST, "statement", "kind", value="right"),
+    "another class": at("streams", 1, "statement", "place", value=3),
+    "no class": at("streams", 1, "statement", "place", value=-1),
+    "no costs": at("streams", -1, "statement", "costs", value=[]),
+    "costs of others": at("streams", 0, "statement", "costs", value=[0] * 9),
+    "other entries": at(*FIRST, "statement", value={}),
     "rows that do not add up": at("total", "rows", value=lambda rows: rows + 1),
     "negative rows": at("total", "repeated", value=-1),
     "entities of rows": at("total", "entities", value=7),
@@ -359,7 +364,7 @@ def test_what_cannot_have_been_counted_is_refused(attack, content, tmp_path):
 
 def test_what_is_unchanged_is_read(content, tmp_path):
     """Or the attacks would be refused for nothing."""
-    write_state(tmp_path / "monitor.json", "outcomes", content)
+    with_content(saved(tmp_path), content)
     same(Monitor.load(tmp_path / "monitor.json", rich()), watched())
 
 
@@ -383,7 +388,7 @@ def test_strange_values_anywhere_are_refused_or_harmless(tmp_path):
                 node[name] = STRANGE[int(rng.integers(len(STRANGE)))]
                 break
             node = node[name]
-        write_state(path, "outcomes", changed)
+        with_content(path, changed)
         said = ""
         try:
             found = Monitor.load(path)

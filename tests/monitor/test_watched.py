@@ -9,14 +9,15 @@ import pytest
 from watching import COSTS, Sure, of_entities, of_masses, outcomes, plain, rich, sure_rows
 
 from certivote import Monitor, certify_predictions
-from certivote.monitor._watched import ONE, PROMISES_WATCHED
 from certivote.promises import PROMISES, Abstention
+
+ONE = 1 << 32
+"""A loss of 1, as it is stored."""
 
 
 def stream(monitor, promise, kind, label=""):
-    (found,) = [
-        own for own in monitor.streams if (own.promise, own.watched.kind, own.watched.label) == (promise, kind, label)
-    ]
+    wanted = (promise, kind, label)
+    (found,) = [own for own in monitor.streams if (own.promise, own.statement.kind, own.statement.label) == wanted]
     return found
 
 
@@ -26,7 +27,8 @@ def table(n, seed=0):
 
 
 def test_every_promise_can_be_watched():
-    assert set(PROMISES_WATCHED) == {"bound", *PROMISES}
+    streams = [*Monitor(rich(), watch="all").streams, *Monitor(of_masses(), watch="all").streams]
+    assert {own.promise for own in streams} == {"bound", *PROMISES}
 
 
 def test_alpha_is_divided():
@@ -83,7 +85,7 @@ def test_every_statement_counts_what_it_is_about():
         assert_counts(stream(monitor, "precision", "omission", label), said != place, truth == place)
     for sex in ("f", "m"):
         assert_counts(stream(monitor, "subgroups", "error", f"sex = {sex}"), rows["sex"].to_numpy() == sex, wrong)
-    ages = [own for own in monitor.streams if own.watched.label.startswith("age") or " age" in own.watched.label]
+    ages = [own for own in monitor.streams if own.statement.label.startswith("age") or " age" in own.statement.label]
     assert len(ages) == 4
     assert sum(own.n for own in ages) == n
     (record,) = [promise for promise in rich().promises if promise.name == "abstention"]
@@ -99,7 +101,7 @@ def test_every_statement_counts_what_it_is_about():
     assert 0.0 <= paid / dearest - costs.errors < 1e-5
     (record,) = [promise for promise in rich().promises if promise.name == "costs"]
     assert costs.bound == pytest.approx(record.value / dearest)
-    assert not any(own.watched.kind == "right" for own in monitor.streams)
+    assert not any(own.statement.kind == "right" for own in monitor.streams)
     assert all(own.name.isprintable() for own in monitor.streams)
 
 
@@ -111,7 +113,7 @@ def test_ranges_are_those_of_the_certificate():
     truth, said = outcomes(3000, 0.1, classes=3)
     monitor.update(truth, said, table=rows)
     numbers = np.searchsorted(edges, rows["age"], side="right")
-    ages = [own for own in monitor.streams if "age" in own.watched.label]
+    ages = [own for own in monitor.streams if "age" in own.statement.label]
     assert [own.n for own in ages] == [int(np.sum(numbers == place)) for place in range(len(edges) + 1)]
     with pytest.raises(ValueError, match="one column 'sex'"):
         monitor.update([0], [0], table=pd.DataFrame({"age": [3]}))
@@ -144,7 +146,7 @@ def test_of_a_curve_all_points_are_watched():
     scores = np.random.default_rng(0).random(2000)
     certificate = certify_predictions(truth, said, scores=scores, promises=[Abstention(curve=4)])
     monitor = Monitor(certificate, watch="abstention")
-    kinds = [own.watched.kind for own in monitor.streams]
+    kinds = [own.statement.kind for own in monitor.streams]
     assert kinds.count("error when answered") == kinds.count("unanswered") == 4
 
 
@@ -156,7 +158,7 @@ def test_a_subgroup_that_grows_worse_is_found_where_the_whole_does_not():
     said = np.where(few, (truth + 1) % 3, said)
     monitor = Monitor(rich(), watch="subgroups")
     monitor.update(truth, said, table=rows)
-    assert [own.watched.label for own in monitor.alarms if own.promise == "subgroups"][:1] == ["sex = f"]
+    assert [own.statement.label for own in monitor.alarms if own.promise == "subgroups"][:1] == ["sex = f"]
 
 
 # Entities
@@ -168,10 +170,10 @@ def test_an_entity_is_judged_when_it_first_appears():
     assert (counted.counted, counted.entities, counted.later) == (5, 3, 0)
     (own,) = monitor.streams
     assert own.n == 3
-    assert own.units == ONE // 3 + 0 + ONE
+    assert own.loss_sum == ONE // 3 + 0 + ONE
     later = monitor.update([0, 1, 1], [1, 1, 1], groups=["a", "d", "d"])
     assert (later.counted, later.entities, later.later) == (2, 1, 1)
-    assert (own.n, own.units) == (4, ONE // 3 + ONE)
+    assert (own.n, own.loss_sum) == (4, ONE // 3 + ONE)
     assert "entities" in monitor.summary()
     assert any("first appears" in text for text in monitor.assumptions)
 
@@ -180,8 +182,8 @@ def test_statements_about_entities_take_the_rows_they_are_about():
     monitor = Monitor(of_entities())
     monitor.update([0, 0, 1, 1, 1], [0, 1, 1, 0, 0], groups=["a", "a", "a", "b", "b"])
     zero, one = stream(monitor, "by class", "error", "0"), stream(monitor, "by class", "error", "1")
-    assert (zero.n, zero.units) == (1, ONE // 2)
-    assert (one.n, one.units) == (2, ONE)
+    assert (zero.n, zero.loss_sum) == (1, ONE // 2)
+    assert (one.n, one.loss_sum) == (2, ONE)
     again = monitor.update([0], [1], groups=["b"])
     assert (again.later, zero.n) == (1, 1)
 
@@ -201,7 +203,7 @@ def test_ids_come_before_entities():
     monitor = Monitor(of_entities(), watch=())
     counted = monitor.update([0, 0, 0], [0, 1, 1], groups=["a", "a", "b"], ids=[1, 1, 2])
     assert (counted.counted, counted.repeated, counted.entities) == (2, 1, 2)
-    assert monitor.streams[0].units == ONE
+    assert monitor.streams[0].loss_sum == ONE
 
 
 def test_parts_of_losses_err_to_the_safe_side():
@@ -209,6 +211,6 @@ def test_parts_of_losses_err_to_the_safe_side():
     monitor = Monitor(of_entities(), watch=())
     monitor.update([0] * 300, [1] * 100 + [0] * 200, groups=[number % 100 for number in range(300)])
     (own,) = monitor.streams
-    assert own.units == 100 * (ONE // 3)
+    assert own.loss_sum == 100 * (ONE // 3)
     assert own.error_so_far < 1 / 3 < own.error_limit
     assert math.isfinite(own.log_evidence)

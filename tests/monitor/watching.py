@@ -1,5 +1,7 @@
-"""Certificates to watch, made of answers alone, and outcomes for them."""
+"""Certificates to watch, made of answers alone, outcomes for them, and state files that somebody has changed."""
 
+import hashlib
+import json
 from functools import cache
 
 import numpy as np
@@ -74,3 +76,11 @@ def batch(number, rows=25):
     """True classes, answers and ids of one of many updates."""
     truth, said = outcomes(rows, 0.05, seed=number)
     return truth, said, [f"row {number * rows + row}" for row in range(rows)]
+
+
+def with_content(path, content):
+    """Change what a state file says, with the digest of what it says now, as anybody can."""
+    record = json.loads(path.read_text())
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    record |= {"content": content, "digest": hashlib.sha256(text.encode()).hexdigest()}
+    path.write_text(json.dumps(record))

@@ -427,7 +427,7 @@ def test_groups_are_entities():
     assert part.risks[0] == pytest.approx((answers["model 0"] != truth).mean())
     assert certificate.bound > certify_predictions(truth, answers["model 0"]).bound
     both = certify_predictions(truth, answers, groups=groups, random_state=0)
-    assert all(len(candidate.losses) == 60 for candidate in both.candidates)
+    assert all(len(candidate.statement.losses) == 60 for candidate in both.candidates)
 
 
 def test_the_number_of_rows_of_an_entity_does_not_weigh():

@@ -11,6 +11,7 @@ from options import as_objects
 from reference import exact_kl
 
 from certivote import Certificate, CertifiedVoteClassifier
+from certivote.certificate import confidence_nats, payments_of
 from certivote.maths.binary_kl import kl_inverse_upper
 from certivote.maths.occam import PriceList
 from certivote.pipeline import _certify
@@ -121,7 +122,8 @@ def test_the_bound_follows_from_the_record(options):
         assert part.delta == certificate.delta / len(certificate.parts)
         log_level = -penalty + mp.log(mpf(part.delta) / certificate.n_draws)
         assert_limit(part.bound, part.errors, part.n, mp.exp(log_level))
-        assert math.fsum(payment.nats for payment in part.payments) == pytest.approx(part.penalty + part.confidence)
+        paid = math.fsum(payment.nats for payment in payments_of(certificate, part))
+        assert paid == pytest.approx(part.penalty + confidence_nats(certificate, part, part.statement))
     assert certificate.bound == min(part.bound for part in certificate.parts)
     if "split" not in options:
         X, y = data()
@@ -219,7 +221,7 @@ def test_several_orders_share_delta():
     alone = fitted("dis-v", renyi_order=part.renyi_order, delta=0.05).certificate_
     assert alone.parts[0].alpha == part.alpha
     assert alone.bound == several.bound
-    grid = {payment.what: payment.nats for payment in part.payments}["grid"]
+    grid = {payment.what: payment.nats for payment in several.payments}["grid"]
     assert grid == pytest.approx((2 * part.renyi_order - 1) / (part.renyi_order - 1) * math.log(3.0))
 
 
@@ -245,7 +247,7 @@ def test_the_best_draw_is_kept_and_paid(method, monkeypatch):
     monkeypatch.setattr(_certify, "_attempt", spy)
     clf = fitted(method, n_draws=8, delta=0.4)
     certificate, (part,) = clf.certificate_, clf.certificate_.parts
-    tried = [attempt.bound for attempt in attempts]
+    tried = [attempt.statement.bound for attempt in attempts]
     assert len(tried) == certificate.n_draws == 8
     assert len({tuple(attempt.vote.point) for attempt in attempts}) == 8
     assert [attempt.number for attempt in attempts] == list(range(8))
@@ -259,9 +261,10 @@ def test_the_best_draw_is_kept_and_paid(method, monkeypatch):
 
 @pytest.mark.parametrize(("method", "factor"), [("dis-b", 1.0), ("dis-r", 1.0), ("dis-v", 4.0)])
 def test_twice_as_many_draws_cost_so_many_times_ln_2(method, factor):
-    few, many = (fitted(method, n_draws=k).certificate_.parts[0] for k in (3, 6))
-    assert many.confidence - few.confidence == pytest.approx(factor * math.log(2.0))
-    assert few.delta == many.delta == DELTA
+    few, many = (fitted(method, n_draws=k).certificate_ for k in (3, 6))
+    paid = [confidence_nats(each, each.parts[0], each.parts[0].statement) for each in (few, many)]
+    assert paid[1] - paid[0] == pytest.approx(factor * math.log(2.0))
+    assert few.parts[0].delta == many.parts[0].delta == DELTA
 
 
 def test_methods_that_do_not_draw_pay_for_no_draws():

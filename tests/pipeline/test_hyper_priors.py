@@ -104,10 +104,14 @@ class Draws(Streams):
         return super().of(purpose, *which) if purpose == "draw" else np.random.default_rng(1)
 
 
-def certified(method, part, draw_seed=0, **options):
+def certificate_of(method, part, draw_seed=0, **options):
     draws = Draws(Seed((draw_seed,), fresh=False), "data:" + 64 * "0")
     prepared = Prepared(np.array([0, 1]), (part,), "single", draws, Table("", (), 1, (1, 1)), Units())
-    return certify_votes(plan(method, **options), prepared).certificate.parts[0]
+    return certify_votes(plan(method, **options), prepared).certificate
+
+
+def certified(method, part, draw_seed=0, **options):
+    return certificate_of(method, part, draw_seed, **options).parts[0]
 
 
 @pytest.mark.parametrize("method", DRAWN)
@@ -146,7 +150,8 @@ def test_the_draw_stream_reaches_the_draw_only(method):
 @grid(strength=1, method=[*DRAWN, "smv-exact"], seed=[0, 1])
 def test_the_prior_with_the_smallest_expected_bound_is_taken_and_paid(method, seed):
     everyone, resolved = few_good(seed), plan(method)
-    kept = certified(method, everyone)
+    certificate = certificate_of(method, everyone)
+    (kept,) = certificate.parts
     expected = []
     for prior in everyone.hyper_priors:
         setting = replace(resolved.settings()[0], prior_nats=math.log(3.0))
@@ -158,7 +163,7 @@ def test_the_prior_with_the_smallest_expected_bound_is_taken_and_paid(method, se
     best = min(expected, key=lambda pair: pair[0])[1]
     assert kept == best
     assert kept.prior_weight == pytest.approx(1 / 3)
-    paid = {payment.what: payment.nats for payment in kept.payments}["prior"]
+    paid = {payment.what: payment.nats for payment in certificate.payments}["prior"]
     if method == "dis-b":
         assert paid > math.log(3.0) - 1e-9  # at the least: the level falls faster than the ratio rises
     else:
@@ -180,10 +185,11 @@ def test_few_good_voters_choose_the_sparse_prior_and_many_fair_ones_the_concentr
 
 @pytest.mark.parametrize("method", ["so", "holdout", "c-bound"])
 def test_methods_over_voters_have_nothing_to_choose_or_pay(method):
-    part = certified(method, few_good())
+    certificate = certificate_of(method, few_good())
+    (part,) = certificate.parts
     assert part.prior_weight == 1.0
     assert np.array(part.beta) == pytest.approx(np.full(12, 1 / 12))
-    assert {payment.what: payment.nats for payment in part.payments}["prior"] == 0.0
+    assert {payment.what: payment.nats for payment in certificate.payments}["prior"] == 0.0
 
 
 def test_the_estimator_records_the_prior():

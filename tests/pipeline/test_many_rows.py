@@ -66,7 +66,7 @@ def test_certificates_of_many_rows(kind, n_classes, split, loop):
         assert [check for check in checks if not check.passed] == []
     assert found.bound == pytest.approx(expected.bound, rel=0.02)
     assert [part.votes_digest for part in found.parts] == [part.votes_digest for part in expected.parts]
-    assert [part.holdout_errors for part in found.parts] == [part.holdout_errors for part in expected.parts]
+    assert [part.holdout.errors for part in found.parts] == [part.holdout.errors for part in expected.parts]
 
 
 @grid(strength=1, kind=KINDS, n_classes=[2, 10], loop=LOOPS)

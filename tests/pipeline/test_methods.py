@@ -28,7 +28,7 @@ from sklearn.ensemble import RandomForestClassifier
 from thorough import grid
 
 from certivote import CertifiedVoteClassifier
-from certivote.certificate import percent_up
+from certivote.certificate import confidence_nats, percent_up
 from certivote.maths.beta_tail import half_tail
 from certivote.methods import CBound, Holdout, make_method
 from certivote.pipeline._learn import SOLVERS
@@ -170,11 +170,12 @@ def test_errors_of_the_random_vote_are_as_frequent_as_recorded(method, setting):
 def test_expected_plurality_error_of_three_classes_is_bounded_by_simulation(method, split):
     certificate = iris_fit(method, split=split).certificate_
     for part in certificate.parts:
-        assert part.risk_draws >= 200_000
-        assert part.risk_draws % part.n == 0
-        assert part.risk_delta == pytest.approx(0.01 * part.delta, rel=1e-12)
-        paid = part.delta - part.risk_delta
-        assert part.confidence == pytest.approx(math.log(2 * math.sqrt(part.n) / paid), rel=1e-12)
+        assert part.statement.risk_draws >= 200_000
+        assert part.statement.risk_draws % part.n == 0
+        assert part.statement.risk_delta == pytest.approx(0.01 * part.delta, rel=1e-12)
+        paid = part.delta - part.statement.risk_delta
+        nats = confidence_nats(certificate, part, part.statement)
+        assert nats == pytest.approx(math.log(2 * math.sqrt(part.n) / paid), rel=1e-12)
     assert_recomputable(certificate)
 
 
@@ -201,7 +202,7 @@ def test_nothing_is_simulated_where_there_is_a_closed_form(method):
     if method != "c-bound":
         certificates.append(iris_fit(method, loss="half-weight").certificate_)
     for certificate in certificates:
-        assert all((part.risk_draws, part.risk_delta) == (0, 0.0) for part in certificate.parts)
+        assert all((part.statement.risk_draws, part.statement.risk_delta) == (0, 0.0) for part in certificate.parts)
 
 
 # --- The votes with weights of their own.
@@ -239,8 +240,8 @@ def test_holdout_has_the_weights_of_the_prior(prior, solver):
     np.testing.assert_allclose(clf.weights_, expected, rtol=0, atol=15 * 2.0**-52)
     part = clf.certificate_.parts[0]
     assert part.penalty == 0.0
-    assert part.errors == part.holdout_errors
-    assert part.bound == pytest.approx(part.holdout_bound, rel=1e-9)
+    assert part.errors == part.holdout.errors
+    assert part.bound == pytest.approx(part.holdout.bound, rel=1e-9)
 
 
 @pytest.mark.parametrize("method", MEAN)

@@ -12,6 +12,7 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.ensemble import RandomForestClassifier
 
 from certivote import CertifiedVoteClassifier, certify, certify_predictions, compare
+from certivote.certificate import confidence_nats
 from certivote.pipeline import _prepare, make_plan
 from certivote.promises import ByClass, Precision, Promise
 
@@ -192,7 +193,8 @@ def test_together_the_bound_has_four_fifths_and_promises_share_the_rest(split):
         assert promise.delta == pytest.approx(0.005)
         for entry in promise.statements:
             assert entry.delta == pytest.approx(0.005 / parts / 6)
-            assert entry.confidence == pytest.approx(-np.log(entry.delta / 2))
+            nats = confidence_nats(certificate, certificate.deployed_part, entry)
+            assert nats == pytest.approx(-np.log(entry.delta / 2))
     spent = parts * certificate.deployed_part.delta + sum(promise.delta for promise in certificate.promises)
     assert spent == pytest.approx(certificate.delta)
 

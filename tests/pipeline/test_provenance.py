@@ -127,9 +127,9 @@ def quantile(errors, n, delta):
     ],
 )
 def test_the_most_frequent_class_of_the_training_rows_is_certified(train, certify, expected):
-    found = certified_majority(np.array(train, dtype=int), np.array(certify), 3, 0.05)
+    found = certified_majority(np.array(train, dtype=int), np.array(certify), ["a", "b", "c"], 0.05)
     code, errors, delta = expected
-    assert (found.code, found.errors) == (code, errors)
+    assert (found.label, found.errors) == ("abc"[code], errors)
     wanted = 1.0 if delta is None else quantile(errors, len(certify), delta)
     assert found.bound == pytest.approx(wanted, rel=1e-9)
 
@@ -142,13 +142,13 @@ def test_every_part_has_its_own(setting):
     parts = run(make_plan("dis-r", clf.voters, clf.split, random_state=0), *cancer()).parts
     for part, rows in zip(clf.certificate_.parts, (part.rows for part in parts), strict=True):
         counts = np.bincount(y[rows.train] if len(rows.train) else y[rows.certify])
-        assert part.majority_class == labels[counts.argmax()]
-        assert part.majority_errors == np.count_nonzero(y[rows.certify] != counts.argmax())
+        assert part.majority.label == labels[counts.argmax()]
+        assert part.majority.errors == np.count_nonzero(y[rows.certify] != counts.argmax())
         # All hold at once, since the deployed one is chosen.
         delta = clf.delta / len(parts) if len(rows.train) else clf.delta / 2
-        assert part.majority_bound == pytest.approx(quantile(part.majority_errors, part.n, delta), rel=1e-9)
+        assert part.majority.bound == pytest.approx(quantile(part.majority.errors, part.n, delta), rel=1e-9)
         level = clf.delta / len(parts)
-        assert part.holdout_bound == pytest.approx(quantile(part.holdout_errors, part.n, level), rel=1e-9)
+        assert part.holdout.bound == pytest.approx(quantile(part.holdout.errors, part.n, level), rel=1e-9)
 
 
 def test_errors_of_the_majority_are_counted_by_answers_whatever_the_loss():
@@ -157,7 +157,7 @@ def test_errors_of_the_majority_are_counted_by_answers_whatever_the_loss():
         CertifiedVoteClassifier("dis-r", stumps(), "none", loss, random_state=0).fit(X, y).certificate_.parts[0]
         for loss in ("plurality", "half-weight")
     )
-    assert (one.majority_errors, one.majority_bound) == (two.majority_errors, two.majority_bound)
+    assert (one.majority.errors, one.majority.bound) == (two.majority.errors, two.majority.bound)
 
 
 def test_labels_of_a_series_with_a_number_for_a_name_are_named():

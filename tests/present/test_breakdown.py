@@ -6,26 +6,27 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from altering import altered
 from fits import CERTIFIED, DRAWN, MEAN, PLACED, SETTINGS, fitted, iris_fit
 from reports import certificate, grouped_fit
 from thorough import grid
 
-from certivote.certificate import Payment
+from certivote.certificate import setting_of
 from certivote.maths.betting import betting_upper
 from certivote.present._breakdown import bound_at, cases_needed, growth, least_bound, observed_rate, steps, vote_weights
+from certivote.theory.families import FAMILIES
 from certivote.theory.methods import METHODS
-from certivote.theory.theorems import Setting
 
 
 @pytest.mark.parametrize(("method", "setting"), PLACED)
 def test_the_steps_lead_from_what_was_observed_to_the_bound(method, setting):
     certificate = fitted(method, setting, prior="auto", constant="exact").certificate_
-    found, part = steps(certificate), certificate.deployed_part
+    found = steps(certificate)
     assert found[0].end == observed_rate(certificate)
     assert all(after.start == before.end for before, after in pairwise(found))
     assert found[-1].end == pytest.approx(certificate.bound, abs=1e-9)
     paid = math.fsum(step.nats for step in found if step.nats is not None)
-    assert paid == pytest.approx(part.penalty + part.confidence, abs=1e-9)
+    assert paid == pytest.approx(math.fsum(each.nats for each in certificate.payments), abs=1e-9)
     assert ("surrogate" in [step.what for step in found]) == (method in MEAN)
     assert_recorded(certificate)
 
@@ -52,7 +53,7 @@ def test_another_delta_gives_what_a_fit_of_the_same_vote_would(method):
 
 def test_simulated_risks_keep_their_part_of_delta():
     certificate = iris_fit("smv-exact").certificate_
-    assert certificate.parts[0].risk_delta > 0
+    assert certificate.parts[0].statement.risk_delta > 0
     assert bound_at(certificate) == pytest.approx(certificate.bound, rel=1e-12)
 
 
@@ -89,10 +90,14 @@ def test_where_learning_costs_more_than_confidence_the_steps_lead_to_the_bound_t
     made = grouped_fit("dis-b", prior="auto").certificate_
     part = made.deployed_part
     theorem = METHODS["dis-b"].by_entity().theorem
-    bound = theorem.bound(part.statistics, 9.0, part.size, Setting(made.delta, 2.0, "exact"))
-    payments = (Payment("draw", 9.0), Payment("confidence", -math.log(made.delta)))
-    dear = replace(part, penalty=9.0, confidence=-math.log(made.delta), payments=payments, bound=bound)
-    assert steps(replace(made, parts=(dear,), bound=bound))[-1].end == pytest.approx(bound, abs=1e-9)
+    # The first posterior is the prior itself, so that all of the penalty is paid for the choice among priors.
+    free = replace(part, alpha=part.beta, prior_weight=1e-4)
+    paid = setting_of(made, free, part.statement)
+    penalty = theorem.charge(FAMILIES[part.family], *map(np.array, (free.alpha, free.beta, free.log_weights)), paid)
+    bound = theorem.bound(part.statement.statistics, penalty, part.size, paid)
+    dear = altered(free, penalty=penalty, bound=bound)
+    assert penalty > -math.log(made.delta)
+    assert steps(replace(made, parts=(dear,)))[-1].end == pytest.approx(bound, abs=1e-9)
 
 
 def test_losses_that_bets_are_placed_on_are_repeated():

@@ -58,7 +58,7 @@ def hostile(kind):
 def test_no_text_of_a_certificate_reaches_a_reader_as_it_is(kind, tmp_path):
     made, spoilt = hostile(kind)
     known = {"classes", "solver", "split", "created"}
-    known |= {"library_version", "source", "target", "columns", "majority_class", "what", "certification_digest"}
+    known |= {"library_version", "source", "target", "columns", "label", "certification_digest"}
     assert known <= spoilt
     made.report(tmp_path / "r.html", title=BAD, command=f"certivote verify {BAD}", truth=[BAD], answers=["x"])
     page = (tmp_path / "r.html").read_text(encoding="utf-8")

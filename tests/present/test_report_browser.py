@@ -48,7 +48,7 @@ def visit(browser, tmp_path):
     """Open a report; what went wrong and what was asked for is in ``page.complaints`` and ``.asked``."""
     opened = []
 
-    def go(made, **options):
+    def go(made, folded=False, **options):
         made.report(tmp_path / "report.html", **options)
         page = browser.new_page(viewport={"width": 1280, "height": 800})
         opened.append(page)
@@ -58,6 +58,8 @@ def visit(browser, tmp_path):
         page.on("dialog", lambda dialog: (page.complaints.append(dialog.message), dialog.dismiss()))
         page.on("request", lambda request: page.asked.append(request.url))
         page.goto((tmp_path / "report.html").as_uri())
+        if not folded:
+            page.evaluate("document.getElementById('details').open = true")
         return page
 
     yield go
@@ -79,6 +81,27 @@ def test_no_errors_and_nothing_is_fetched(kind, visit):
     assert page.complaints == []
     assert {urlsplit(url).scheme for url in page.asked} <= {"file", "data"}
     assert len([url for url in page.asked if url.startswith("file:")]) == 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_three_screens_stand_before_the_details(kind, visit):
+    page = visit(certificate(kind), folded=True)
+    assert not page.locator("#premises").is_visible()
+    assert page.locator("#details").bounding_box()["y"] <= 3 * 800
+    page.emulate_media(media="print")
+    assert page.locator("#premises").is_visible()
+
+
+def test_a_thousand_cases_are_drawn(visit):
+    page = visit(certificate("decisions"), folded=True)
+    counts = [int(text) for text in page.locator(".quarters .value").all_inner_texts()]
+    assert sum(counts) == 1000
+    dots = [path.get_attribute("d").count("M") for path in page.locator(".dots path").all()]
+    assert dots == counts
+    assert "at least" in page.locator(".claims").inner_text()
+    size = "e => parseFloat(getComputedStyle(e).fontSize)"
+    own_error = page.locator(".big.second").evaluate(size)
+    assert page.locator(".claims .value").first.evaluate(size) > own_error
 
 
 def test_the_slider_changes_the_figure_and_comes_back(visit):

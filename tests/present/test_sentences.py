@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from altering import altered
 from reports import certificate
 
 from certivote import Certificate
@@ -122,15 +123,15 @@ def test_a_finding_that_is_none_is_refused(finding, problem):
 def test_remarks_that_follow_from_numbers_have_no_field():
     made = certificate("dis-b")
     assert remarks(made) == []
-    part = replace(made.deployed_part, entities=made.deployed_part.n)
+    part = altered(made.deployed_part, entities=made.deployed_part.n)
     (told,) = remarks(replace(made, parts=(part,), groups="patient"))
     assert told[0] == "one row each"
     assert told[1] == (
-        "Every certified entity has one row, so groups change nothing but the test: without them, errors would be "
+        "Every certified group has one row, so groups change nothing but the test: without them, errors would be "
         "counted by the binomial tail, which is a little tighter."
     )
-    part = replace(made.deployed_part, risks=(0.4321, 0.1))
-    (told,) = remarks(replace(made, method="c-bound", bound=1.0, parts=(part,)))
+    part = altered(made.deployed_part, means=(0.4321, 0.1), bound=1.0)
+    (told,) = remarks(replace(made, method="c-bound", parts=(part,)))
     assert told[0] == "theorem that does not apply"
     assert told[1] == (
         "The theorem needs a mean wrong mass below one half, and the sample's 0.4321 is not certified to be."
@@ -157,7 +158,7 @@ def test_remarks_that_follow_from_numbers_have_no_field():
         ),
         (
             {"first_rows": FirstRows(12, "too few", 0.5, None, None), "groups": "patient"},
-            ("half of the entities train the voters: the first 12 entities are too few for a learning curve",),
+            ("half of the groups train the voters: the first 12 groups are too few for a learning curve",),
         ),
         (
             {"first_rows": FirstRows(40, "not fitted", 0.5, None, None)},
@@ -176,7 +177,7 @@ def test_remarks_that_follow_from_numbers_have_no_field():
 )
 def test_choices_are_told(changes, text):
     made = certificate("dis-b")
-    part = replace(made.deployed_part, n=75, training_rows=75)
+    part = altered(made.deployed_part, n=75, training_rows=75)
     assert choices(replace(made, parts=(part,), **changes)) == text
 
 
@@ -223,7 +224,7 @@ def test_assumptions_follow_from_facts(kind, changes, kinds):
 def test_what_the_rows_are_draws_from_depends_on_what_they_come_in():
     made = certificate("dis-b")
     assert "independent draws from the population that the classifier" in assumptions(made)["sample"]
-    assert "no entity has two names" in assumptions(replace(made, groups="patient"))["sample"]
+    assert "no group has two names" in assumptions(replace(made, groups="patient"))["sample"]
     assert "none is made or implied about later ones" in assumptions(replace(made, order="day"))["sample"]
 
 
@@ -257,10 +258,10 @@ DRIFT = WatchRecord(False, 0.01, "2026-02-01", "2026-02-01", 300)
             (
                 "The certificate before, of 2026-01-31, bounded the probability that half of the weight is wrong by "
                 "12.30 % (delta = 0.05) on 1 row.",
-                "800 entities were watched from 2026-02-01 to 2026-02-02, with a probability of a false alarm of 0.01: "
+                "800 groups were watched from 2026-02-01 to 2026-02-02, with a probability of a false alarm of 0.01: "
                 "40.2 wrong; the mean error until then is at most 7.12 %.",
                 "Alarm: the bound of 12.30 % on errors was found not to hold, after outcome 77, 2026-02-02.",
-                "300 new entities were compared without labels at 2026-02-01, with a probability of a false alarm of "
+                "300 new groups were compared without labels at 2026-02-01, with a probability of a false alarm of "
                 "0.01.",
                 "Alarm: the rows were found to look different, after row 55, 2026-02-01.",
                 "Most moved: 'age', 'site'.",

@@ -6,21 +6,25 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from altering import with_part
 from fits import forest
 from reports import answers, certificate, grouped_fit, labels, page_words, patients, views, with_classes
 from sklearn.ensemble import RandomForestClassifier
 
 from certivote import CertifiedVoteClassifier, certify_predictions
 from certivote.certificate import Drift, Finding
-from certivote.present import cautions, certificate_text, comparison_text
+from certivote.present import cautions, comparison_text
+from certivote.present import details_text as wrapped_text
 from certivote.present.report._curves import delta_curve
 from certivote.voters import Forest
 
+
+def details_text(made):
+    """All that is said, on one line."""
+    return " ".join(wrapped_text(made).split())
+
+
 ENTITIES = ["entities", "entities by kl", "entities, mean vote", "entities, random vote", "a model of entities"]
-
-
-def with_part(made, **changes):
-    return replace(made, parts=(replace(made.deployed_part, **changes),))
 
 
 def told(made, words):
@@ -37,20 +41,19 @@ def test_the_promise_is_about_new_entities(kind):
     made = certificate(kind)
     part = made.deployed_part
     for name, words in views(made).items():
-        assert "where a case is a random row of a new entity from the same source" in words, name
-        assert "Rows with the same 'patient_id' are one entity" in words
-        assert f"{part.n} certification rows of {part.entities} entities" in words
-        assert "means over new entities that have such cases" in words or "They are means over entities" in words
+        assert "the cases of a new group ('patient_id') from the same source, every group counting the same" in words
+        assert f"{part.n} certification rows in {part.entities} groups" in words, name
+        assert "means over new groups that have such cases" in words or "They are means over groups" in words
 
 
 @pytest.mark.parametrize("kind", ENTITIES)
 def test_rows_are_never_the_size_of_the_sample(kind):
     made = certificate(kind)
     part, words = made.deployed_part, page_words(made)[0]
-    assert f"nats in all, on {part.entities} entities" in words
-    assert "on this many entities" in words
-    assert "no number of entities would bring the bound below" in words
-    assert "certified entities" in words
+    assert f"nats in all, on {part.entities} groups" in words
+    assert "on this many groups" in words
+    assert "no number of groups would bring the bound below" in words
+    assert "certified groups" in words
     assert not any(text in words for text in ("on this many rows", "number of rows would", "certification rows, about"))
 
 
@@ -61,23 +64,23 @@ def test_observed_rates_are_means_over_entities():
     said[10:], who[10:] = truth[9:-1], 10
     made = certify_predictions(truth, said, groups=who)
     assert made.deployed_part.errors == 90
-    text = certificate_text(made)
-    assert "9.09 % in the mean over entities (90 of 100 certification rows of 11 entities)" in text
-    assert "Rows with the same 'groups' are one entity" in " ".join(text.split())
+    text = details_text(made)
+    assert "9.09 % in the mean over groups (90 of 100 certification rows in 11 groups)" in text
+    assert "rows with the same 'groups' are one group" in " ".join(text.split())
 
 
 def test_entities_of_one_row_each_are_said_to_change_nothing():
     truth = labels()
     made = certify_predictions(truth, answers(truth, 0.05), groups=patients(rows_each=1))
-    assert "300 certified; rows with the same 'patient_id' are one, and each has one row" in certificate_text(made)
-    assert "each has one row" not in certificate_text(certificate("a model of entities"))
+    assert "300 certified; rows with the same 'patient_id' are one group, and each has one row" in details_text(made)
+    assert "each has one row" not in details_text(certificate("a model of entities"))
 
 
 def test_few_entities_are_said_beside_the_bound():
     truth = labels()
     few = certify_predictions(truth, answers(truth, 0.05), groups=patients(rows_each=16))
     assert few.deployed_part.entities == 19
-    said = "Only 19 entities were certified. The bound rests on so few, not on their 300 rows."
+    said = "Only 19 groups were certified. The bound rests on these few, not on their 300 rows."
     assert told(few, "Only") == said
     assert said in page_words(few)[1]
     assert not any("Only" in text for text in cautions(with_part(few, entities=20)))
@@ -85,8 +88,8 @@ def test_few_entities_are_said_beside_the_bound():
 
 
 def test_a_vacuous_bound_has_too_few_entities():
-    made = replace(certificate("a model of entities"), bound=1.0)
-    assert "too few certified entities" in cautions(made)[0]
+    made = with_part(certificate("a model of entities"), bound=1.0)
+    assert "too few certified groups" in cautions(made)[0]
 
 
 def test_the_majority_is_compared_in_the_mean_over_entities():
@@ -95,34 +98,34 @@ def test_the_majority_is_compared_in_the_mean_over_entities():
     fewer_rows = with_part(made, majority_errors=part.errors - 1)
     assert not any("is better" in text for text in cautions(fewer_rows))
     less = with_part(made, majority_losses=tuple(0.5 * loss for loss in part.losses))
-    assert f"it is wrong on {50 * part.risks[0]:.2f} % in the mean over entities" in told(less, "is better")
-    assert f"({100 * np.mean(part.majority_losses):.2f} % in the mean over entities, " in certificate_text(made)
+    assert f"it is wrong on {50 * part.risks[0]:.2f} % in the mean over groups" in told(less, "is better")
+    assert f"({100 * np.mean(part.majority.losses):.2f} % in the mean over groups, " in details_text(made)
 
 
 def test_a_class_is_judged_by_the_mean_over_entities():
     made = certificate("a model of entities")
     first, *rest = made.by_class
-    entry = replace(first, n=40, entities=3, errors=2, losses=(1.0, 1.0, 0.5), risks=(2.5 / 3,), bound=0.99)
+    entry = replace(first, n=40, entities=3, errors=2, losses=(1.0, 1.0, 0.5), bound=0.99)
     said = told(with_classes(made, entry, *rest), "mostly missed")
-    assert "2 of its 40 certification rows of 3 entities got a wrong answer" in said
+    assert "2 of its 40 certification rows in 3 groups got a wrong answer" in said
 
 
 @pytest.mark.parametrize("method", ["dis-b", "fo", "smv-exact"])
 def test_by_class_says_what_it_is_about(method):
     made = grouped_fit(method).certificate_
     entry = made.by_class[0]
-    line = next(line for line in certificate_text(made).splitlines() if f"{entry.label}: errors at most" in line)
-    assert f"{entry.n} rows, {entry.entities} entities)" in line
+    line = next(line for line in wrapped_text(made).splitlines() if f"{entry.label}: errors at most" in line)
+    assert f"{entry.n} rows, {entry.entities} groups)" in line
     words = page_words(made)[0]
     assert "They are not the error on a random case of the class." in words
-    assert f"over {entry.entities} entities" in words or f"rows of {entry.entities} entities" in words
+    assert f"over {entry.entities} groups" in words or f"rows of {entry.entities} groups" in words
 
 
 def test_test_rows_without_their_entities_certify_nothing():
     truth = labels(50, seed=5)
     words = page_words(certificate("entities"), truth=truth, answers=truth)[0]
     assert "The test rows alone would certify nothing" in words
-    assert "a share of these rows, not a mean over entities" in words
+    assert "a share of these rows, not a mean over groups" in words
     assert "would certify at most" not in words
     assert "would certify at most" in page_words(certificate("dis-b"), truth=truth, answers=truth)[0]
 
@@ -148,13 +151,13 @@ def test_columns_that_repeat_are_a_caution_and_no_remark():
     page, head = page_words(made)
     assert "--group patient_id" in head
     assert page.count("'patient_id' repeats") == 1
-    assert "".join(certificate_text(made).split()).count("".join(remark.split())) == 1
+    assert "".join(details_text(made).split()).count("".join(remark.split())) == 1
 
 
 def test_other_remarks_stay_where_they_were():
     made = replace(certificate("dis-b"), findings=(Finding("constant", (0,), ("a",)),))
     assert cautions(made) == []
-    assert "note               Column 'a' has the same value in every training row" in certificate_text(made)
+    assert "note Column 'a' has the same value in every training row" in details_text(made)
     page, head = page_words(made)
     assert "Remark Column 'a' has the same value in every training row" in page
     assert "the same value" not in head
@@ -167,8 +170,8 @@ def test_other_remarks_stay_where_they_were():
 def test_the_promise_is_about_the_time_of_the_rows(kind):
     made = certificate(kind)
     for name, words in views(made).items():
-        assert "cases that come from the same source and the same time as the rows that it was certified on" in words
-        assert "the time of the certified part, by 'day'; nothing is promised about later times" in words, name
+        assert "new cases from the same source and the same time" in words
+        assert "Nothing is promised about times after those of the certification rows ('day')" in words, name
         assert "errors early: " in words
         assert "Fisher's exact test" in words
 
@@ -193,12 +196,12 @@ def test_drift_is_said_beside_the_bound_if_chance_does_not_explain_it():
 
 def test_the_p_value_is_in_words():
     """And so is what the test assumes."""
-    words = certificate_text(drifting(4, 1, 0.6667))
+    words = details_text(drifting(4, 1, 0.6667))
     assert "errors early: 4 of 200 rows (2.00 %), late: 1 of 100 rows (1.00 %); p = 0.67 by Fisher's exact" in words
     assert "Fisher's exact test, which takes the rows for independent: no clear sign" in words
     drifted = drifting(4, 40, 1e-9)
     said = "p < 0.0001 by Fisher's exact test, which takes the rows for independent"
-    assert f"{said}: errors that come in random order are hardly ever" in certificate_text(drifted)
+    assert f"{said}: errors that come in random order are hardly ever" in details_text(drifted)
     assert f"({said})" in told(drifted, "chance")
 
 
@@ -212,6 +215,6 @@ def test_a_comparison_by_entities_has_its_majority():
         X, y, ["dis-b"], voters=Forest(RandomForestClassifier(n_estimators=5)), random_state=0, groups=patients(200)
     )
     text = comparison_text(table)
-    assert "in the mean over entities" in text
-    assert "These bounds are about a random row of a new entity: rows with the same 'patient_id' are one" in text
-    assert "new entity" not in comparison_text(compare(X, y, ["dis-b"], voters=forest(5), random_state=0))
+    assert "in the mean over groups" in text
+    assert "These bounds are about a random row of a new group: rows with the same 'patient_id' are one" in text
+    assert "new group" not in comparison_text(compare(X, y, ["dis-b"], voters=forest(5), random_state=0))

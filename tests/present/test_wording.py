@@ -11,7 +11,7 @@ from reports import KINDS, answers, certificate, labels, page_words, views
 
 import certivote.present
 from certivote import certify_predictions
-from certivote.present import certificate_card, certificate_text
+from certivote.present import certificate_card, details_text
 from certivote.theory.families import FAMILIES
 from certivote.theory.methods import METHODS
 from certivote.theory.predictors import PREDICTORS
@@ -32,7 +32,7 @@ def test_users_read_one_vocabulary(kind, tmp_path):
     path = tmp_path / "report.html"
     made.report(path)
     page = path.read_text(encoding="utf-8")
-    for text in (certificate_text(made), certificate_card(made), page[page.index("<body>") :]):
+    for text in (details_text(made), certificate_card(made), page[page.index("<body>") :]):
         assert not OURS.search(text), OURS.search(text)
         assert "certification rows" in text
 
@@ -53,21 +53,21 @@ def test_terms_are_explained_where_they_first_appear(tmp_path):
 
 def test_facts_have_their_names():
     made = fitted("dis-b").certificate_
-    part = made.deployed_part
-    lines = {line[2:20].strip(): line for line in str(made).split("\n\n")[1].splitlines()}
-    assert f"{part.n_voters:,}, trained on {part.training_rows:,} rows; split: single" in lines["voters"]
-    assert f"{part.errors} of {part.n} certification rows" in lines["observed errors"]
-    assert "no certification row equals another one or a training row" in lines["duplicates"]
-    assert made.hyper_prior in lines["hyper-prior"]
-    found = own_words(made)
-    assert "3 certification rows equal an earlier one, 2 equal a training row (all are counted)" in str(found)
+    part, text = made.deployed_part, " ".join(details_text(made).split())
+    assert f"voters {part.n_voters:,}, trained on {part.training_rows:,} rows; split: single" in text
+    assert f"observed errors {part.errors} of {part.n} certification rows" in text
+    assert "duplicates no certification row equals another one or a training row" in text
+    assert f"prior weights {made.hyper_prior}" in text
+    found = " ".join(details_text(own_words(made)).split())
+    assert "3 certification rows equal an earlier one, 2 equal a training row (all are counted)" in found
 
 
 @pytest.mark.parametrize(("errors", "words"), [(0, "0 errors"), (1, "1 error)"), (2, "2 errors")])
 def test_one_error_is_not_plural(errors, words):
     made = fitted("dis-b").certificate_
-    part = replace(made.deployed_part, holdout_errors=errors)
-    assert f"({words}" in str(replace(made, parts=(part,)))
+    part = made.deployed_part
+    part = replace(part, holdout=replace(part.holdout, errors=errors))
+    assert f"({words}" in " ".join(details_text(replace(made, parts=(part,))).split())
 
 
 def test_nothing_is_decided_by_the_name_of_a_method():
@@ -97,11 +97,12 @@ def test_percentages_are_written_in_one_way(kind):
         assert not re.search(r"\d%", words), name
 
 
-def test_where_the_bounds_of_many_classes_are():
+def test_bounds_of_many_classes_are_one_line_of_the_print_and_all_of_the_details():
     truth = [f"class {k % 11}" for k in range(220)]
-    many = certificate_text(certify_predictions(truth, truth))
-    assert "its 11 lines are in the record (promises) and on the page that `certivote report` writes" in many
-    assert "`certivote report` writes" not in certificate_text(certificate("three classes"))
+    many = certify_predictions(truth, truth)
+    assert "errors within a class at most" in str(many)
+    assert str(many).count("class ") <= 5
+    assert details_text(many).count(": errors at most ") == 11
 
 
 def test_without_errors_nothing_is_said_of_a_least_bound():

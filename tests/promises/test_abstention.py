@@ -216,7 +216,7 @@ def test_entities_count_by_their_own_shares(random_state):
             order_free_upper(entry.losses, level) if random_state == 0 else betting_upper(entry.losses, level, level)
         )
         assert entry.bound == pytest.approx(limit, rel=1e-9)
-    assert "means over new entities" in Abstention.sentences(record)[0]
+    assert "means over new groups" in Abstention.sentences(record)[1]
 
 
 def test_a_given_model_says_by_its_probabilities_how_sure_it_is():
@@ -268,7 +268,7 @@ def test_nothing_certifiable_says_what_it_would_take():
     # With errors 0.3 (1 - s) the best is to answer about a twentieth, at a rate below 0.01 for 30,000 rows or so.
     assert 5_000 < needed < 200_000
     words = Abstention.sentences(record)
-    assert words[0] == "nothing can be promised: no share of the answers could be shown to have at most 1.00 % wrong"
+    assert words[0] == "not promised: no share of the answers could be shown to have at most 1.00 % wrong"
     assert f"about {int(needed):,} rows to certify on" in words[-1]
 
 
@@ -292,7 +292,7 @@ def test_sentences_are_for_readers():
     record = target()
     words = Abstention.sentences(record)
     least = math.floor(1e4 * (1.0 - record.statements[-1].bound)) / 100
-    assert words[0] == f"answers at least {least:.2f} % of cases, and is wrong on at most 10.00 % of those it answers"
+    assert words[0] == f"answers at least {least:.2f} % of cases, and at most 10.00 % of its answers are wrong"
     assert f"at least {number_up(record.thresholds[0])}; wrong among these" in words[1]
     everything = Abstention.sentences(promised(Abstention(max_error=0.25), *cases()))
     assert "it answers everywhere" in everything[1]
@@ -300,7 +300,7 @@ def test_sentences_are_for_readers():
     curve = Abstention.sentences(promised(Abstention(curve=3), *cases()))
     assert len(curve) == 4
     assert curve[-1].startswith("answering everywhere: all cases, wrong on at most ")
-    assert everything[0].startswith("answers all cases, and is wrong on at most 25.00 %")
+    assert everything[0].startswith("answers all cases, and at most 25.00 % of its answers are wrong")
     assert "at most 0.1234 % wrong" in Abstention.sentences(target(0.001234))[0]
 
 

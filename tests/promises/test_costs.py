@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 
 from certivote import Certificate, CertifiedVoteClassifier, certify_predictions
-from certivote.certificate import Fixed
+from certivote.certificate import Fixed, confidence_nats
 from certivote.maths.betting import betting_upper, order_free_upper
 from certivote.promises import PROMISES, Costs
 from certivote.voters import Forest
@@ -129,7 +129,7 @@ def test_entities_are_bet_on(costs, random_state):
     level = math.log(DELTA)
     limit = order_free_upper(entry.losses, level) if random_state == 0 else betting_upper(entry.losses, level, level)
     assert entry.bound == pytest.approx(limit, rel=1e-9)
-    assert "new entities" in str(promise)
+    assert "new groups" in str(promise)
 
 
 def blobs(n, seed):
@@ -193,7 +193,7 @@ def test_other_theorems_hold_for_mean_costs(method):
     assert 6 * entry.risks[0] == pytest.approx(mean)
     assert bool(entry.losses) == (method == "holdout")
     if method == "dis-r":
-        nats = (part.penalty + entry.confidence) / part.n
+        nats = (part.penalty + confidence_nats(clf.certificate_, part, entry)) / part.n
         q, p = entry.risks[0], entry.bound
         assert q * math.log(q / p) + (1 - q) * math.log((1 - q) / (1 - p)) == pytest.approx(nats, rel=1e-6)
 
@@ -276,7 +276,7 @@ def test_words_round_up_and_bear_strange_records():
     assert promise.value <= shown <= promise.value * 1.001
     assert last == "  costs: 20 for well where it is ill, 1 for ill where it is well"
     for changes in ({"fixed": ()}, {"value": None}, {"statements": ()}, {"fixed": (Fixed("costs", (1.0,), ()),)}):
-        assert "the expected cost per case is" in str(dataclasses.replace(promise, **changes))
+        assert "the mean cost of a case is" in str(dataclasses.replace(promise, **changes))
     ten = {(f"c{i}", f"c{j}"): 1 + abs(i - j) for i in range(10) for j in range(10) if i != j}
     many = certify_predictions([f"c{i}" for i in range(10)] * 20, ["c0"] * 200, promises=[Costs(ten)]).promises[1]
     assert "costs of 90 kinds of answers, up to 10" in str(many)

@@ -75,4 +75,4 @@ def test_it_holds_for_means_over_entities():
             wrong = [np.mean(TRUE[own & (groups == g)] != entry.label) for g in np.unique(groups[own])]
             assert sorted(entry.losses) == pytest.approx(sorted(wrong))
             assert entry.bound > np.mean(wrong)
-    assert "means over new entities" in str(precision)
+    assert "means over new groups" in str(precision)

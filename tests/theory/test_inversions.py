@@ -8,7 +8,7 @@ from mpmath import mp, mpf
 from reference import differences_of_bound, exact_inverse
 
 from certivote.theory import bounds
-from certivote.theory.inversions import c_bound_slopes, kl_slopes
+from certivote.theory.theorems import c_bound_slopes, kl_slopes
 
 FACTORS = [1.0, 2.0, 4.0]
 CONFIDENCE = 6.0

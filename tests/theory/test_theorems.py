@@ -8,7 +8,6 @@ from mpmath import mp, mpf
 from reference import differences_of_bound, exact_inverse
 
 from certivote.theory import bounds
-from certivote.theory.inversions import c_bound_slopes, kl_slopes
 from certivote.theory.theorems import (
     Account,
     CBound,
@@ -18,6 +17,8 @@ from certivote.theory.theorems import (
     Renyi,
     SeegerMaurer,
     Setting,
+    c_bound_slopes,
+    kl_slopes,
 )
 
 FACTORS = [1.0, 2.0, 4.0]

@@ -127,8 +127,8 @@ def divided(where, n, voters):
         if certificate.average_bound is not None:
             average = (certificate.average_bound, float(np.dot(certificate.average_weights, risks)))
         part = certificate.parts[certificate.deployed]
-        majority = certificate.classes.index(part.majority_class)
-        always = (part.majority_bound, 1.0 - float(truth.p @ truth.chances[:, majority]))
+        majority = certificate.classes.index(part.majority.label)
+        always = (part.majority.bound, 1.0 - float(truth.p @ truth.chances[:, majority]))
         return [own, average, truth.worst_statement(outcome), always]
 
     return trial

@@ -61,6 +61,7 @@ def changed(value):
         yield "emptied", []
         yield "text", "none"
         yield "an entry more", [*value, "All is well."]
+        yield "a number more", [*value, 0.5]
         if value:
             yield "first one twice", [value[0], *value]
             yield "last one gone", value[:-1]
@@ -79,12 +80,11 @@ WORDS = {
     "constant": ("paper", "exact"),
     "split": ("none", "single", "cross", "3", "2"),
     "family": ("dirichlet", "logistic-normal", "categorical"),
-    "kind": ("error", "false alarm", "right", "missed", "unanswered"),
+    "kind": ("error", "hold-out", "majority", "candidate", "false alarm", "right", "missed", "unanswered"),
     "label": ("no", "yes", "perhaps"),
-    "majority_class": ("no", "yes", "perhaps"),
     "solver": ("lbfgs", "adam"),
     "prior": ("none", "equal", "grid", "informed", "given"),
-    "what": ("draw", "weights", "confidence", "prior", "thresholds", "label"),
+    "what": ("thresholds", "label"),
     "name": ("by class", "precision", "sets", "luck"),
     "library_version": ("9.9.9",),
     "created": ("2001-01-01T00:00:00Z",),

@@ -7,6 +7,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from altering import with_part
 from fits import DRAWN
 from options import as_objects
 from sklearn.datasets import load_breast_cancer, load_wine
@@ -72,25 +73,13 @@ def test_the_reported_bound_is_close_above_the_proved_one(method):
     certificate = fitted(method).certificate_
     (part,) = certificate.parts
     lower = part.bound * (1 - 1e-9)
-    altered = dataclasses.replace(certificate, bound=lower, parts=(dataclasses.replace(part, bound=lower),))
+    altered = with_part(certificate, bound=lower)
     if part.bound < 1:
         assert [check.what for check in verify(altered) if not check.passed] == ["part, bound"]
 
 
-def _part(certificate, **changes):
-    (part,) = certificate.parts
-    return dataclasses.replace(certificate, parts=(dataclasses.replace(part, **changes),))
-
-
 def of_whole(**changes):
     return lambda certificate: dataclasses.replace(certificate, **changes)
-
-
-def lower_everywhere(certificate):
-    (part,) = certificate.parts
-    return dataclasses.replace(
-        certificate, bound=0.9 * part.bound, parts=(dataclasses.replace(part, bound=0.9 * part.bound),)
-    )
 
 
 def nudged(values, by=0.1):
@@ -98,8 +87,15 @@ def nudged(values, by=0.1):
 
 
 ALTERED = {
-    "bound": of_whole(bound=0.01),
-    "bound in both places": lower_everywhere,
+    "bound": lambda c: with_part(c, bound=0.01),
+    "bound, a tenth": lambda c: with_part(c, bound=0.9 * c.bound),
+    "deltas of the comparisons": lambda c: with_part(c, holdout_delta=0.06, majority_delta=0.06),
+    "rows of a comparison": lambda c: with_part(c, majority_n=c.parts[0].n + 1),
+    "what a comparison is about": lambda c: with_part(c, majority_threshold=0.5),
+    "statistics of a comparison": lambda c: with_part(c, holdout_means=(0.5,)),
+    "simulation of a comparison": lambda c: with_part(c, holdout_risk_draws=7),
+    "what the bound is about": lambda c: with_part(c, label="1"),
+    "a mean beside counts": lambda c: with_part(c, means=(0.5,)),
     "delta larger": of_whole(delta=0.5),
     "delta out of range": of_whole(delta=1.5),
     "method": of_whole(method="dis-r"),
@@ -112,24 +108,23 @@ ALTERED = {
     "price list, weights": of_whole(price_atoms=((10.0, 5.0),)),
     "price list, gone": of_whole(price_atoms=(), price_scales=((1.0, 1e-9),)),
     "price list, a scale that pays": lambda c: dataclasses.replace(c, price_scales=((-0.5, c.price_scales[0][1]),)),
-    "errors": lambda c: _part(c, errors=0),
-    "risk and errors": lambda c: _part(c, errors=0, risks=(0.0,)),
-    "more rows": lambda c: _part(c, n=10 * c.parts[0].n),
-    "delta of the part": lambda c: _part(c, delta=0.9),
-    "penalty": lambda c: _part(c, penalty=0.0),
-    "confidence": lambda c: _part(c, confidence=0.0),
-    "alpha": lambda c: _part(c, alpha=nudged(c.parts[0].alpha, 50.0)),
-    "beta": lambda c: _part(c, beta=nudged(c.parts[0].beta, 50.0)),
-    "alpha too short": lambda c: _part(c, alpha=c.parts[0].alpha[1:]),
-    "weights not normalised": lambda c: _part(c, log_weights=nudged(c.parts[0].log_weights, 1.0)),
-    "no weights": lambda c: _part(c, log_weights=()),
-    "prior weight": lambda c: _part(c, prior_weight=1e-9),
-    "draw number": lambda c: _part(c, draw=7),
-    "family": lambda c: _part(c, family="categorical"),
-    "another family over weights": lambda c: _part(c, family="logistic-normal"),
-    "unknown family": lambda c: _part(c, family="magic"),
-    "number of voters": lambda c: _part(c, n_voters=c.parts[0].n_voters + 1),
-    "negative alpha": lambda c: _part(c, alpha=nudged(c.parts[0].alpha, -1e6)),
+    "errors": lambda c: with_part(c, errors=0),
+    "risk and errors": lambda c: with_part(c, errors=0, means=(0.0,)),
+    "more rows": lambda c: with_part(c, n=10 * c.parts[0].n),
+    "delta of the part": lambda c: with_part(c, delta=0.9),
+    "penalty": lambda c: with_part(c, penalty=0.0),
+    "alpha": lambda c: with_part(c, alpha=tuple(50.0 * np.exp(c.parts[0].log_weights) + c.parts[0].beta)),
+    "beta": lambda c: with_part(c, beta=nudged(c.parts[0].beta, 50.0)),
+    "alpha too short": lambda c: with_part(c, alpha=c.parts[0].alpha[1:]),
+    "weights not normalised": lambda c: with_part(c, log_weights=nudged(c.parts[0].log_weights, 1.0)),
+    "no weights": lambda c: with_part(c, log_weights=()),
+    "prior weight": lambda c: with_part(c, prior_weight=1e-9),
+    "draw number": lambda c: with_part(c, draw=7),
+    "family": lambda c: with_part(c, family="categorical"),
+    "another family over weights": lambda c: with_part(c, family="logistic-normal"),
+    "unknown family": lambda c: with_part(c, family="magic"),
+    "number of voters": lambda c: with_part(c, n_voters=c.parts[0].n_voters + 1),
+    "negative alpha": lambda c: with_part(c, alpha=nudged(c.parts[0].alpha, -1e6)),
 }
 
 
@@ -147,14 +142,14 @@ def test_an_altered_record_is_caught(kind):
 
 
 ALTERED_MEAN = {
-    "weights not normalised": lambda c: _part(c, alpha=nudged(c.parts[0].alpha, 1e-6)),
-    "prior not normalised": lambda c: _part(c, beta=nudged(c.parts[0].beta, 1e-6)),
-    "negative weight": lambda c: _part(c, alpha=(-0.1, c.parts[0].alpha[1] + 0.1, *c.parts[0].alpha[2:])),
-    "weights of another vote": lambda c: _part(c, log_weights=tuple(np.log(c.parts[0].beta).tolist())),
-    "family": lambda c: _part(c, family="dirichlet"),
-    "order": lambda c: _part(c, renyi_order=1.5),
-    "two statistics": lambda c: _part(c, risks=c.parts[0].risks * 2),
-    "no statistics": lambda c: _part(c, risks=()),
+    "weights not normalised": lambda c: with_part(c, alpha=nudged(c.parts[0].alpha, 1e-6)),
+    "prior not normalised": lambda c: with_part(c, beta=nudged(c.parts[0].beta, 1e-6)),
+    "negative weight": lambda c: with_part(c, alpha=(-0.1, c.parts[0].alpha[1] + 0.1, *c.parts[0].alpha[2:])),
+    "weights of another vote": lambda c: with_part(c, log_weights=tuple(np.log(c.parts[0].beta).tolist())),
+    "family": lambda c: with_part(c, family="dirichlet"),
+    "order": lambda c: with_part(c, renyi_order=1.5),
+    "two statistics": lambda c: with_part(c, means=c.parts[0].risks * 2),
+    "no statistics": lambda c: with_part(c, means=(), losses=(0.5,)),
     "no part": of_whole(parts=()),
     "no such part": of_whole(deployed=3),
 }
@@ -178,9 +173,9 @@ def test_a_simulation_that_was_not_made_is_caught(method):
     """Among three classes the risk has no closed form: its limit was paid for, and is no lower than without errors."""
     clf, _ = wine(method)
     assert all(check.passed for check in verify(clf.certificate_))
-    assert_caught(clf.certificate_, lambda c: _part(c, risk_draws=0))
-    assert_caught(clf.certificate_, lambda c: _part(c, risks=(0.0,)))
-    assert_caught(clf.certificate_, lambda c: _part(c, risk_draws=0, risk_delta=0.0))
+    assert_caught(clf.certificate_, lambda c: with_part(c, risk_draws=0))
+    assert_caught(clf.certificate_, lambda c: with_part(c, means=(0.0,)))
+    assert_caught(clf.certificate_, lambda c: with_part(c, risk_draws=0, risk_delta=0.0))
 
 
 def test_a_random_vote_is_compared_by_what_it_draws_from():
@@ -197,7 +192,7 @@ def test_a_random_vote_is_compared_by_what_it_draws_from():
 def test_a_simulated_risk_that_is_too_small_is_caught_with_the_data():
     clf, (X, y) = wine("smv-mc")
     part = clf.certificate_.parts[0]
-    forged = _part(clf.certificate_, risks=(0.2 * part.risks[0],))
+    forged = with_part(clf.certificate_, means=(0.2 * part.risks[0],))
     assert "risk" in failures(forged, clf, X, y)
     assert "risk" not in failures(clf.certificate_, clf, X, y)
 

@@ -6,15 +6,14 @@ import datetime
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import sparse
+from altering import with_part
+from scipy import sparse, stats
 
 pytest.importorskip("flint", reason="proofs need python-flint: install certivote[verify]")
 
 from kinds import case, forest, patients, rows
 
 from certivote import CertifiedVoteClassifier, certify, certify_predictions, verify
-from certivote.verify._drift import fisher_p_value
-from certivote.verify._values import entity_numbers, moment_numbers, name_of, values_of
 
 DAY = datetime.date(2026, 1, 31)
 NOON = datetime.datetime(2026, 1, 31, 12)
@@ -34,50 +33,35 @@ def numbers():
     return y, np.where(np.arange(40) % 5 == 0, 1 - y, y)
 
 
-def with_part(certificate, **changes):
-    return dataclasses.replace(certificate, parts=(dataclasses.replace(certificate.deployed_part, **changes),))
-
-
 # --- Values.
-
-
-@pytest.mark.parametrize(
-    ("given", "wanted"),
-    [
-        ([7, "7"], [7, "7"]),
-        ((np.int64(7), np.str_("a"), np.bool_(True)), [7, "a", True]),
-        (pd.array([7, 8], dtype="Int64"), [7, 8]),
-        (pd.Series([True, False], dtype="boolean"), [True, False]),
-        (pd.Categorical([3, 5, 3]), [3, 5, 3]),
-        (pd.DataFrame({"a": ["x", "y"]}), ["x", "y"]),
-        (np.array([[1.5], [2.5]]), [1.5, 2.5]),
-        (np.array(["2026-01-31"], dtype="datetime64[ns]"), [pd.Timestamp(DAY)]),
-        ([np.datetime64("2026-01-31", "ns")], [pd.Timestamp(DAY)]),
-        (range(3), [0, 1, 2]),
-    ],
-)
-def test_values_are_read_as_they_are(given, wanted):
-    found = values_of(given, "y")
-    assert found == wanted
-    assert [type(value) for value in found] == [type(value) for value in wanted]
 
 
 @pytest.mark.parametrize("missing", [None, float("nan"), pd.NA, pd.NaT])
 def test_missing_values_are_refused(missing):
-    for given in ([1, missing], pd.Series([1, missing], dtype=object)):
-        with pytest.raises(ValueError, match="some rows have no value"):
-            values_of(given, "y")
-    with pytest.raises(ValueError, match=r"got shape \(2, 2\)"):
-        values_of(np.eye(2), "y")
+    y, answers = numbers()
+    certificate = certify_predictions(y, answers)
+    for hold in (list, lambda values: pd.Series(values, dtype=object)):
+        checks = verify(certificate, y=hold([missing, *y[1:].tolist()]), predictions=answers)
+        assert failures(checks) == {"answers"}
+        assert "some rows have no value" in details(checks)["answers"]
+    checks = verify(certificate, y=y, predictions=answers, groups=np.eye(40))
+    assert "got shape (40, 40)" in details(checks)["groups"]
 
 
-def test_names_of_entities():
-    def numbered(values):
-        return entity_numbers([name_of(value) for value in values]).tolist()
-
-    assert numbered([7, 7.0, "7"]) == [0, 0, 0]
-    assert numbered([DAY, NOON, pd.Timestamp(NOON), "2026-01-31", "2026-01-31T12:00:00"]) == [0, 1, 1, 0, 1]
-    assert numbered([float("inf"), float("-inf"), "\ud800", 1.5]) == [0, 1, 2, 3], "as they first come"
+@pytest.mark.parametrize(
+    ("first", "other"),
+    [
+        ([7, 8], [7.0, "8"]),
+        ([DAY, 8], ["2026-01-31", 8]),
+        ([NOON, pd.Timestamp(NOON)], ["2026-01-31T12:00:00", "2026-01-31T12:00:00"]),
+        ([float("inf"), float("-inf")], ["inf", "-inf"]),
+    ],
+)
+def test_an_entity_has_one_name_however_it_is_written(first, other):
+    y, answers = numbers()
+    certificate = certify_predictions(y, answers, groups=[*first, *range(100, 138)])
+    assert failures(verify(certificate, y=y, predictions=answers, groups=[*other, *range(100, 138)])) == set()
+    assert "entities" not in failures(verify(certificate, y=y, predictions=answers, groups=[*first, *range(200, 238)]))
 
 
 @pytest.mark.parametrize(
@@ -145,12 +129,11 @@ def test_labels_that_are_only_equal_as_text_are_refused():
 # --- Times.
 
 
-def test_moments_are_numbered():
-    assert moment_numbers([3, 1.5, True, 3.0]).tolist() == [2, 1, 0, 2]
-    tokyo = pd.Timestamp("2026-01-31 08:00", tz="Asia/Tokyo")
-    assert moment_numbers([DAY, NOON, tokyo, pd.Timestamp(NOON, tz="UTC")]).tolist() == [1, 2, 0, 2]
-    assert moment_numbers(["2026-01-31"]) is None
-    assert moment_numbers([1, DAY]) is None
+def test_times_that_are_no_numbers_or_dates_are_refused():
+    y, answers = numbers()
+    certificate = certify_predictions(y, answers, order=range(40))
+    for order in ([str(day) for day in range(40)], [DAY, *range(39)]):
+        assert "order in time" in failures(verify(certificate, y=y, predictions=answers, order=order))
 
 
 @pytest.mark.parametrize(
@@ -186,7 +169,8 @@ def test_the_drift_is_not_tested_within_a_moment(moments, early):
     assert (drift.early_rows, drift.late_rows) == (early, 40 - early)
     assert failures(verify(certificate, y=y, predictions=answers, order=order)) == set()
     other = dataclasses.replace(drift, early_rows=20, late_rows=20)
-    other = dataclasses.replace(other, p_value=fisher_p_value(other))
+    table = [[other.early_errors, 20 - other.early_errors], [other.late_errors, 20 - other.late_errors]]
+    other = dataclasses.replace(other, p_value=stats.fisher_exact(table).pvalue)
     forged = with_part(certificate, drift=(other,))
     assert failures(verify(forged)) == set()
     assert failures(verify(forged, y=y, predictions=answers, order=order)) == {"drift counted"}

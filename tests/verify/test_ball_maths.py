@@ -11,7 +11,7 @@ pytest.importorskip("flint", reason="proofs need python-flint: install certivote
 import flint
 
 from certivote.maths import gaussian
-from certivote.verify import _ball_maths as balls
+from certivote.verify import _balls as balls
 
 CASES = range(12)
 

@@ -13,8 +13,7 @@ pytest.importorskip("flint", reason="proofs need python-flint: install certivote
 from flint import arb, ctx, fmpq
 
 from certivote.maths.betting import betting_upper, order_free_upper
-from certivote.verify._ball_maths import BITS
-from certivote.verify._betting import betting_limit_holds, order_free_limit_holds
+from certivote.verify._balls import BITS, betting_limit_holds, order_free_limit_holds
 
 LOG_LEVEL = math.log(0.05)
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from altering import altered, with_part
 from options import as_objects
 
 from certivote import CertifiedVoteClassifier, verify
@@ -109,8 +110,12 @@ def test_a_rule_that_is_not_the_seeds_is_noticed():
 def test_forged_counts_are_noticed():
     clf, (X, y) = fitted(), rows()
     (part,) = clf.certificate_.parts
-    for name in ("errors", "holdout_errors", "majority_errors"):
-        forged = replace(clf.certificate_, parts=(replace(part, **{name: getattr(part, name) - 1}),))
+    for name, said in (
+        ("errors", part.statement),
+        ("holdout_errors", part.holdout),
+        ("majority_errors", part.majority),
+    ):
+        forged = with_part(clf.certificate_, **{name: said.errors - 1})
         clf_forged = replace_certificate(clf, forged)
         failed = [check.what for check in verify(forged, clf_forged, blocks=blocks(X, y)) if not check.passed]
         assert {"errors": "errors", "holdout_errors": "prior vote counted", "majority_errors": "majority counted"}[
@@ -131,7 +136,7 @@ def test_rows_that_are_only_claimed_are_not_drawn(training):
     (part,) = clf.certificate_.parts
     claimed = replace(
         clf.certificate_,
-        parts=(replace(part, n=n_rows - training, training_rows=training),),
+        parts=(altered(part, n=n_rows - training, training_rows=training),),
         provenance=replace(clf.certificate_.provenance, n_rows=n_rows),
     )
     liar = replace_certificate(clf, claimed)

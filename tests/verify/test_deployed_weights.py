@@ -12,9 +12,8 @@ from flint import arb, ctx
 from kinds import case
 
 from certivote.maths.gaussian import log_softmax
-from certivote.verify._ball_maths import BITS
-from certivote.verify._families import FAMILIES
-from certivote.verify._weights import are_fixed_point, could_be_weights
+from certivote.verify._balls import BITS
+from certivote.verify._families import FAMILIES, are_fixed_point, could_be_weights
 
 UNIT = 2.0**-52
 

@@ -7,6 +7,7 @@ import json
 
 import numpy as np
 import pytest
+from altering import altered
 
 pytest.importorskip("flint", reason="proofs need python-flint: install certivote[verify]")
 
@@ -16,7 +17,6 @@ from certivote import CertifiedVoteClassifier, verify
 from certivote.certificate import FirstRows
 from certivote.pipeline import PartRows, _look
 from certivote.pipeline._split import split_rows
-from certivote.verify._look import is_train_share
 
 FOLDS = tuple(map(str, _look._FOLDS))
 PREPARE = importlib.import_module("certivote.pipeline._prepare")
@@ -69,17 +69,27 @@ def looked(certificate, **changes):
     [
         {"looked_at": 66},
         {"looked_at": 4},
-        {"found": "too few"},
-        {"found": "not fitted"},
         {"share": 0.5},
-        {"late": None},
-        {"late": 0.0123},
-        {"early": None, "late": None},
     ],
     ids=str,
 )
 def test_a_look_that_is_not_of_these_folds_is_caught(folded, changes):
     assert failures(looked(folded, **changes)) == {"choices"}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"found": "too few"}, {"found": "not fitted"}, {"late": None}, {"late": 0.0123}, {"early": None, "late": None}],
+    ids=str,
+)
+def test_what_the_first_rows_showed_is_unchecked_until_a_new_fit(folded, changes):
+    forged = looked(folded, **changes)
+    (line,) = (check for check in verify(forged) if "first_rows" in check.fields)
+    assert line.on_trust
+    assert failures(forged) == set()
+    assert "refit, choices" in {
+        check.what for check in case("auto in folds").audit(forged, "refit") if not check.passed
+    }
 
 
 def test_folds_that_nothing_speaks_for_are_caught(folded, curved):
@@ -89,14 +99,23 @@ def test_folds_that_nothing_speaks_for_are_caught(folded, curved):
     assert failures(dataclasses.replace(folded, first_rows=few)) == {"choices"}
 
 
-@pytest.mark.parametrize("share", [0.1, 0.49, 0.51, 0.85, 1.0])
-def test_a_share_that_is_never_chosen_is_refused(share, curved):
-    """Such as one so small that some of the rows that were looked at would be certified."""
-    part, train = curved.certificate_.deployed_part, round(share * 220)
-    moved = dataclasses.replace(part, training_rows=train, n=max(220 - train, 1))
-    forged = looked(dataclasses.replace(curved.certificate_, parts=(moved,)), share=share)
-    assert not is_train_share(forged)
-    assert "choices" in failures(forged)
+def with_share(curved, share):
+    """The certificate as if the first rows had chosen this share, with as many rows in each part."""
+    train = round(share * 220)
+    moved = altered(curved.certificate_.deployed_part, training_rows=train, n=max(220 - train, 1))
+    return looked(dataclasses.replace(curved.certificate_, parts=(moved,)), share=share)
+
+
+def test_a_share_so_small_that_rows_which_were_looked_at_would_be_certified_is_refused(curved):
+    assert "choices" in failures(with_share(curved, 0.1))
+
+
+@pytest.mark.parametrize("share", [0.49, 0.85, 1.0])
+def test_a_share_other_than_the_rows_were_divided_by_is_refused(share, curved):
+    assert "rows of the parts" in failures(looked(curved.certificate_, share=share))
+    other = with_share(curved, share)
+    X, y = rows(2, 0.4, 220)
+    assert {"size", "refit, choices"} <= failures(other, curved, X, y, refit=True)
 
 
 # What might not be folds

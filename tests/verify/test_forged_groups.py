@@ -8,6 +8,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
+from altering import altered, with_part
 from scipy import stats
 
 pytest.importorskip("flint", reason="proofs need python-flint: install certivote[verify]")
@@ -15,11 +16,11 @@ pytest.importorskip("flint", reason="proofs need python-flint: install certivote
 from kinds import as_fresh, case, forest, patients, rows
 
 from certivote import CertifiedVoteClassifier, certify_predictions, verify
-from certivote.certificate import Drift, Finding
+from certivote.certificate import Drift
 from certivote.maths.betting import betting_upper
 from certivote.pipeline import _units
-from certivote.verify._drift import check_drift, fisher_p_value
-from certivote.verify._losses import exact_losses, losses_fit
+from certivote.verify._record import check_drift, fisher_p_value
+from certivote.verify._theorems import exact_losses, losses_fit
 
 
 def failures(checks):
@@ -50,8 +51,7 @@ def with_losses(certificate, losses):
     (part,) = certificate.parts
     level = math.log(part.delta)
     bound = betting_upper(losses, level, level)
-    part = dataclasses.replace(part, losses=losses, holdout_losses=losses, bound=bound, holdout_bound=bound)
-    return dataclasses.replace(certificate, bound=bound, parts=(part,))
+    return with_part(certificate, losses=losses, holdout_losses=losses, bound=bound, holdout_bound=bound)
 
 
 @pytest.mark.parametrize("backwards", [False, True])
@@ -61,7 +61,7 @@ def test_losses_in_another_order_are_caught_with_the_data(backwards):
     forged = with_losses(certificate, tuple(sorted(losses, reverse=backwards)))
     assert forged.bound != certificate.bound
     assert failures(verify(forged)) == set()
-    assert any("parts[0].losses" in check.fields for check in verify(forged))
+    assert any("parts[0].statement.losses" in check.fields for check in verify(forged))
     assert failures(audit(forged)) == {"losses", "prior vote counted"}
     assert failures(audit(certificate)) == set()
 
@@ -95,8 +95,6 @@ def test_a_remark_on_entities_of_one_row_is_there_where_it_must_be():
     assert remark.startswith("Every certified entity has one row")
     together = certify_predictions(*answered(), groups=patients())
     assert together.remarks == ()
-    found = Finding("neighbours alike", numbers=(0.9,))
-    assert "findings" in failures(verify(dataclasses.replace(together, findings=(found,))))
 
 
 def test_groups_that_were_dropped_are_caught():
@@ -114,12 +112,9 @@ def test_groups_that_are_not_given_are_asked_for():
     assert failures(checks) == set()
     assert trusted(checks)["groups"].startswith("give groups=, the column patient")
     named = {field for check in checks for field in check.fields}
-    assert {"parts[0].losses", "parts[0].entities", "promises[].statements[].losses", "parts[0].risks"} <= named
-    named = {field for check in audit(certificate) for field in check.fields}
-    assert (
-        not {"parts[0].losses", "parts[0].entities", "promises[].statements[].losses", "parts[0].risks", "groups"}
-        & named
-    )
+    asked = {"parts[0].statement.losses", "parts[0].statement.entities", "promises[].statements[].losses"}
+    assert asked <= named
+    assert not {*asked, "groups"} & {field for check in audit(certificate) for field in check.fields}
 
 
 def test_a_column_of_another_name_or_length_or_with_gaps_is_refused():
@@ -258,7 +253,7 @@ def test_a_drift_of_more_rows_than_can_be_counted_is_taken_on_trust():
     certificate = timed(np.arange(90))
     n, errors = 1 << 50, 1 << 48
     drift = Drift(n // 2, errors // 2, n // 2, errors // 2, 1.0)
-    part = dataclasses.replace(certificate.deployed_part, n=n, errors=errors, drift=(drift,))
+    part = altered(certificate.deployed_part, n=n, errors=errors, drift=(drift,))
     (check,) = check_drift(certificate, part, "")
     assert check.on_trust
     assert check.fields == ("parts[].drift",)

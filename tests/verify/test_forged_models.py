@@ -6,6 +6,7 @@ import importlib
 
 import numpy as np
 import pytest
+from altering import altered, with_part
 
 pytest.importorskip("flint", reason="proofs need python-flint: install certivote[verify]")
 
@@ -189,7 +190,7 @@ def test_a_simulation_that_was_left_out_is_caught(monkeypatch):
             lambda self, vote, votes, labels, loss, rng: tally(self, vote, votes, labels, "half-weight", rng),
         )
         clf, X, y = fit("smv-exact", n_classes=3)
-    assert clf.certificate_.deployed_part.risk_draws == 0
+    assert clf.certificate_.deployed_part.statement.risk_draws == 0
     assert "part, risk" in failures(clf.certificate_, clf, X, y)
 
 
@@ -201,15 +202,17 @@ TEXTS = {
     "folds that are none": ("split", lambda c: {"split": "1"}),
     "voters that came fitted": ("voters that may have come fitted", lambda c: {"came_fitted": True, "split": "none"}),
     "a choice that was not made": ("choices", lambda c: {"first_rows": FirstRows(18, "learning curve", 0.5, 0.5, 0.5)}),
-    "rows that were not left out": ("rows that were used in part", lambda c: {"sample_rows": 10}),
-    "rows that were not learned from": ("rows that were used in part", lambda c: {"learned_rows": 10}),
     "another solver": ("parameter solver", lambda c: {"solver": "adam"}),
-    "no solver": ("solver", lambda c: {"solver": ""}),
+    "no solver": ("parameter solver", lambda c: {"solver": ""}),
     "another subject": ("parameters", lambda c: {"subject": "answers"}),
     "another loss": ("parameter loss", lambda c: {"loss": "half-weight"}),
     "fewer classes": ("by class", lambda c: {"classes": c.classes[:-1]}),
-    "a finding twice": ("findings", lambda c: {"findings": (Finding("constant", (0,)),) * 2}),
 }
+UNCHECKED = {
+    "refit, choices": {"sample_rows": 10, "learned_rows": 10},
+    "refit, remarks": {"findings": (Finding("constant", (0,)),) * 2},
+}
+"""What no bound rests on, by the line of a new fit that shows it."""
 
 
 @pytest.mark.parametrize("kind", TEXTS)
@@ -217,6 +220,24 @@ def test_a_text_that_contradicts_the_numbers_is_caught(kind):
     certificate = case("dis-b of three classes").model.certificate_
     name, change = TEXTS[kind]
     assert name in failures(dataclasses.replace(certificate, **change(certificate)))
+
+
+@pytest.mark.parametrize("name", ["dis-b", "given models"])
+def test_duplicates_are_counted_unless_rows_are_very_many(name):
+    given = case(name)
+    forged = with_part(given.certificate, duplicates=None, duplicates_of_training_rows=None)
+    assert "duplicates counted" in {check.what for check in given.audit(forged, "data") if not check.passed}
+
+
+@pytest.mark.parametrize("name", UNCHECKED)
+def test_what_no_bound_rests_on_is_unchecked_until_a_new_fit(name):
+    given = case("dis-b of three classes")
+    forged = dataclasses.replace(given.certificate, **UNCHECKED[name])
+    for level in ("record", "model", "data"):
+        checks = given.audit(forged, level)
+        assert [check.what for check in checks if not check.passed] == []
+        assert set(UNCHECKED[name]) <= {field for check in checks for field in check.fields}
+    assert {check.what for check in given.audit(forged, "refit") if not check.passed} == {name}
 
 
 def test_a_remark_on_the_bound_follows_from_the_numbers():
@@ -239,7 +260,7 @@ def test_errors_that_are_missing_or_made_up_end_in_no_traceback(name):
     given = case(name)
     certificate = given.model.certificate_
     made_up = None if certificate.deployed_part.errors is not None else 3
-    parts = tuple(dataclasses.replace(part, errors=made_up) for part in certificate.parts)
+    parts = tuple(altered(part, errors=made_up) for part in certificate.parts)
     by_class = tuple(dataclasses.replace(entry, errors=made_up) for entry in certificate.by_class)
     promises = with_statements(certificate, by_class).promises
     for changes in ({"parts": parts}, {"promises": promises}, {"parts": parts, "promises": promises}):

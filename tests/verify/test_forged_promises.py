@@ -144,7 +144,7 @@ def test_a_threshold_that_the_rule_does_not_choose_is_caught(room, asked, groups
 def test_statements_that_do_not_share_delta_are_caught(monkeypatch):
     made = Ledger._statement
     with monkeypatch.context() as patch:
-        patch.setattr(Ledger, "_statement", lambda self, *rest: made(self, *rest[:-1], 1))
+        patch.setattr(Ledger, "_statement", lambda self, own, theorem, of, *rest: made(self, own, theorem, 1, *rest))
         certificate = certify_predictions(*answers()[1:], promises=[Precision()])
     assert failures(verify(certificate)) == {"by class, delta", "precision, delta"}
 

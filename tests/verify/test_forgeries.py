@@ -34,7 +34,6 @@ from certivote.certificate import (
     Drift,
     Fixed,
     PartRecord,
-    Payment,
     PromiseRecord,
     Provenance,
     Statement,
@@ -49,7 +48,7 @@ def quick_simulations(monkeypatch):
 
 
 def bounds_of(certificate):
-    parts = [(part.bound, part.holdout_bound, part.majority_bound) for part in certificate.parts]
+    parts = [(part.bound, part.holdout.bound, part.majority.bound) for part in certificate.parts]
     promises = [
         (
             *(promise.name, promise.delta, promise.thresholds, promise.value, promise.parameters),
@@ -137,7 +136,7 @@ def fields_of(kind, prefix=""):
     """All fields of a dataclass and of those inside it, as paths."""
     hints = typing.get_type_hints(kind)
     for field in dataclasses.fields(kind):
-        records = {Candidate, Drift, Fixed, PartRecord, Payment, PromiseRecord, Provenance, Statement}
+        records = {Candidate, Drift, Fixed, PartRecord, PromiseRecord, Provenance, Statement}
         inner = records & {hints[field.name], *typing.get_args(hints[field.name])}
         several = "[]" if typing.get_args(hints[field.name]) else ""
         yield f"{prefix}{field.name}"
@@ -188,8 +187,9 @@ def test_a_field_is_named_by_its_path():
     assert is_named(("parts", 1, "alpha", 2), "smaller", checks)
     assert is_named(("promises", 0, "statements", 1, "errors"), "smaller", checks)
     assert not is_named(("promises", 0, "statements", 1, "bound"), "smaller", checks)
-    assert not is_named(("bound",), "smaller", checks)
-    assert not is_named(("parts", 0, "bound"), "smaller", checks)
+    assert not is_named(("delta",), "smaller", checks)
+    assert not is_named(("parts", 0, "statement", "bound"), "smaller", checks)
+    assert not is_named(("parts", 0, "holdout", "delta"), "smaller", checks)
     assert not is_named(("parts", 0, "n_voters"), "smaller", checks)
     assert not is_named(("price_scales",), "emptied", checks)
 
@@ -208,7 +208,7 @@ def test_a_key_that_is_there_twice_is_refused():
 @pytest.mark.parametrize("name", ["dis-b", "fo", "holdout"])
 def test_errors_that_are_not_stated_are_refused(name):
     record = json.loads(text(name))
-    for place in (record["parts"][0], record["promises"][0]["statements"][0]):
+    for place in (record["parts"][0]["statement"], record["promises"][0]["statements"][0]):
         kept, place["errors"] = place["errors"], None
         with pytest.raises(ValueError, match=r"\.errors must be a number"):
             Certificate.from_json(json.dumps(record))

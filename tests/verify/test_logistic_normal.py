@@ -6,6 +6,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from altering import with_part
 from auditor import assert_close_above, assert_recomputable, recomputed_by_class
 from kinds import with_statements
 from mpmath import mp
@@ -79,7 +80,7 @@ def test_what_a_part_records(method):
     assert min(part.alpha[12:]) > 0
     assert min(part.beta[12:]) > 0
     assert len(part.log_weights) == (0 if method == "smv-mc" else 12)
-    assert (part.risk_draws > 0) == (part.risk_delta > 0) == (method == "smv-mc")
+    assert (part.statement.risk_draws > 0) == (part.statement.risk_delta > 0) == (method == "smv-mc")
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -88,13 +89,8 @@ def test_the_reported_bound_is_close_above_the_proved_one(method):
     (part,) = certificate.parts
     assert part.bound < 1
     lower = part.bound * (1 - 1e-9)
-    altered = dataclasses.replace(certificate, bound=lower, parts=(dataclasses.replace(part, bound=lower),))
+    altered = with_part(certificate, bound=lower)
     assert [check.what for check in verify(altered) if not check.passed] == ["part, bound"]
-
-
-def _part(certificate, **changes):
-    (part,) = certificate.parts
-    return dataclasses.replace(certificate, parts=(dataclasses.replace(part, **changes),))
 
 
 def _set(values, place, value):
@@ -106,13 +102,13 @@ def _moved(name, place, by):
 
     def alter(certificate):
         values = getattr(certificate.parts[0], name)
-        return _part(certificate, **{name: _set(values, place, values[place] + by)})
+        return with_part(certificate, **{name: _set(values, place, values[place] + by)})
 
     return alter
 
 
 def _shorter(name):
-    return lambda c: _part(c, **{name: getattr(c.parts[0], name)[:-1]})
+    return lambda c: with_part(c, **{name: getattr(c.parts[0], name)[:-1]})
 
 
 ALTERED = {
@@ -120,35 +116,35 @@ ALTERED = {
     "precision of the posterior": _moved("alpha", 12, 0.5),
     "mean of the prior": _moved("beta", 0, 0.5),
     "precision of the prior": _moved("beta", 23, 0.5),
-    "negative precision": lambda c: _part(c, alpha=_set(c.parts[0].alpha, 20, -1.0)),
-    "precision 0": lambda c: _part(c, alpha=_set(c.parts[0].alpha, 12, 0.0)),
-    "negative precision of the prior": lambda c: _part(c, beta=_set(c.parts[0].beta, 12, -1.0)),
-    "no number": lambda c: _part(c, alpha=_set(c.parts[0].alpha, 0, float("nan"))),
-    "endless": lambda c: _part(c, alpha=_set(c.parts[0].alpha, 13, float("inf"))),
+    "negative precision": lambda c: with_part(c, alpha=_set(c.parts[0].alpha, 20, -1.0)),
+    "precision 0": lambda c: with_part(c, alpha=_set(c.parts[0].alpha, 12, 0.0)),
+    "negative precision of the prior": lambda c: with_part(c, beta=_set(c.parts[0].beta, 12, -1.0)),
+    "no number": lambda c: with_part(c, alpha=_set(c.parts[0].alpha, 0, float("nan"))),
+    "endless": lambda c: with_part(c, alpha=_set(c.parts[0].alpha, 13, float("inf"))),
     "alpha too short": _shorter("alpha"),
     "beta too short": _shorter("beta"),
     "both too short": lambda c: _shorter("alpha")(_shorter("beta")(c)),
-    "means only": lambda c: _part(c, alpha=c.parts[0].alpha[:12], beta=c.parts[0].beta[:12]),
-    "half of the voters": lambda c: _part(c, n_voters=6),
-    "as a Dirichlet": lambda c: _part(c, family="dirichlet"),
-    "as a Dirichlet of twice the voters": lambda c: _part(c, family="dirichlet", n_voters=24),
-    "as weights": lambda c: _part(c, family="categorical"),
-    "errors": lambda c: _part(c, errors=0, risks=(0.0,)),
-    "penalty": lambda c: _part(c, penalty=0.0),
-    "prior weight": lambda c: _part(c, prior_weight=1e-9),
+    "means only": lambda c: with_part(c, alpha=c.parts[0].alpha[:12], beta=c.parts[0].beta[:12]),
+    "half of the voters": lambda c: with_part(c, n_voters=6),
+    "as a Dirichlet": lambda c: with_part(c, family="dirichlet"),
+    "as a Dirichlet of twice the voters": lambda c: with_part(c, family="dirichlet", n_voters=24),
+    "as weights": lambda c: with_part(c, family="categorical"),
+    "errors": lambda c: with_part(c, errors=0),
+    "penalty": lambda c: with_part(c, penalty=0.0),
+    "prior weight": lambda c: with_part(c, prior_weight=1e-9),
     "not one of its methods": lambda c: dataclasses.replace(c, method="smv-exact"),
 }
 OF_A_DRAW = {
     "draw": _moved("log_weights", 5, 0.3),
-    "draw shifted as a whole": lambda c: _part(c, log_weights=tuple(z + 1.0 for z in c.parts[0].log_weights)),
+    "draw shifted as a whole": lambda c: with_part(c, log_weights=tuple(z + 1.0 for z in c.parts[0].log_weights)),
     "draw too short": _shorter("log_weights"),
-    "no draw": lambda c: _part(c, log_weights=()),
+    "no draw": lambda c: with_part(c, log_weights=()),
 }
 OF_A_SIMULATION = {
-    "no simulation": lambda c: _part(c, risk_draws=0, risk_delta=0.0),
-    "a simulation of nothing": lambda c: _part(c, risk_draws=0),
-    "a simulation for nothing": lambda c: _part(c, risk_delta=0.0),
-    "a draw": lambda c: _part(c, log_weights=c.parts[0].alpha[:12]),
+    "no simulation": lambda c: with_part(c, risk_draws=0, risk_delta=0.0),
+    "a simulation of nothing": lambda c: with_part(c, risk_draws=0),
+    "a simulation for nothing": lambda c: with_part(c, risk_delta=0.0),
+    "a draw": lambda c: with_part(c, log_weights=c.parts[0].alpha[:12]),
 }
 
 
@@ -198,7 +194,7 @@ def test_the_renyi_divergence_of_a_wide_posterior_is_infinite():
     part = certificate.parts[0]
     floor = (part.renyi_order - 1.0) / part.renyi_order * part.beta[12]
     failed = [
-        check for check in verify(_part(certificate, alpha=_set(part.alpha, 12, 0.999 * floor))) if not check.passed
+        check for check in verify(with_part(certificate, alpha=_set(part.alpha, 12, 0.999 * floor))) if not check.passed
     ]
     assert any("the Rényi divergence is infinite" in check.detail for check in failed)
 
@@ -208,7 +204,7 @@ def test_a_draw_that_is_not_the_models_is_caught(method):
     clf = fitted(method)
     assert failures(clf.certificate_, clf) == set()
     draw = clf.certificate_.parts[0].log_weights
-    moved = _part(clf.certificate_, log_weights=_set(draw, 2, draw[2] + 1e-9))
+    moved = with_part(clf.certificate_, log_weights=_set(draw, 2, draw[2] + 1e-9))
     assert "weights" in failures(moved, clf)
     other = copy.copy(clf)
     other.weights_ = np.roll(clf.weights_, 1)
@@ -233,10 +229,10 @@ def test_a_risk_below_that_of_a_new_simulation_is_caught(loss, name):
     part = clf.certificate_.parts[0]
     assert part.risks[0] > 0.02
     assert failures(clf.certificate_, clf, name) == set()
-    assert "risk" in failures(_part(clf.certificate_, risks=(0.2 * part.risks[0],)), clf, name)
+    assert "risk" in failures(with_part(clf.certificate_, means=(0.2 * part.risks[0],)), clf, name)
     # One of the classes has errors; its own limit is compared too.
     worst = max(range(len(clf.certificate_.by_class)), key=lambda k: clf.certificate_.by_class[k].risks[0])
     entry = clf.certificate_.by_class[worst]
-    forged = dataclasses.replace(entry, risks=(0.1 * entry.risks[0],))
+    forged = dataclasses.replace(entry, means=(0.1 * entry.risks[0],))
     altered = with_statements(clf.certificate_, _set(clf.certificate_.by_class, worst, forged))
     assert f"errors, class {entry.label}, risk" in failures(altered, clf, name)

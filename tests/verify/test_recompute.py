@@ -5,13 +5,14 @@ from functools import cache
 
 import numpy as np
 import pytest
-from auditor import assert_recomputable, delta_of_one, log_constant
+from auditor import assert_recomputable, delta_of_one, log_constant, with_counts
 from ballots import codes_of
 from fits import CERTIFIED, DRAWN, LOSSES, MEAN, PLACED, RANDOM, cancer, certified_rows, fitted, iris_fit
 from mpmath import mp, mpf
 from sklearn.tree import DecisionTreeClassifier
 from thorough import grid
 
+from certivote.certificate import payments_of
 from certivote.pipeline._learn import SOLVERS
 
 PAPERS = ["stumps", "single", "cross"]
@@ -173,8 +174,10 @@ def test_a_stranger_can_recompute_a_simulated_risk_with_exact_constants(method):
 @cache
 def paid(method, **parameters):
     """The record of a fit, and what each of its parts paid for."""
-    record = json.loads(fitted(method, "cross", **parameters).certificate_.to_json())
-    return record, [{item["what"]: item["nats"] for item in part["payments"]} for part in record["parts"]]
+    certificate = fitted(method, "cross", **parameters).certificate_
+    record = json.loads(certificate.to_json())
+    record["parts"] = list(map(with_counts, record["parts"]))
+    return record, [{each.what: each.nats for each in payments_of(certificate, part)} for part in certificate.parts]
 
 
 @grid(strength=1, method=CERTIFIED, constant=["paper", "exact"])

@@ -136,7 +136,7 @@ def test_a_forged_part_that_is_not_deployed_is_caught():
     checks = verify(honest.certificate_, honest, X, y)
     assert {check.what for check in checks if not check.passed} <= {"deployed vote", "bound"}
     named = {field for check in checks for field in check.fields}
-    assert {"average_bound", f"parts[{other}].votes_digest", f"parts[{other}].errors"} <= named
+    assert {"average_bound", f"parts[{other}].votes_digest", f"parts[{other}].statement.errors"} <= named
     assert {"refit, voters", "refit, bounds"} <= failures(honest, X, y)
 
 

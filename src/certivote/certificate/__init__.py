@@ -6,7 +6,7 @@ methods import when they are called.
 """
 
 from certivote.certificate._alignment import check_aligned
-from certivote.certificate._certificate import Certificate, PriorKind, Subject, method_of
+from certivote.certificate._certificate import Certificate, PriorKind, Subject
 from certivote.certificate._digests import (
     as_rows,
     data_digest,
@@ -15,22 +15,21 @@ from certivote.certificate._digests import (
     row_piece,
     rows_digest,
 )
-from certivote.certificate._earlier import AlarmRecord, Earlier, WatchRecord
+from certivote.certificate._findings import FINDINGS, Finding, FirstRows
 from certivote.certificate._in_words import (
     confidence,
     counted,
-    entities,
     number_down,
     number_up,
     percent_down,
     percent_up,
     plain_percent,
 )
-from certivote.certificate._looks import FINDINGS, Finding, FirstRows
-from certivote.certificate._parts import Candidate, Drift, PartRecord, Payment
-from certivote.certificate._promises import Fixed, PromiseRecord, Statement
-from certivote.certificate._provenance import Provenance, recorded_parameters
+from certivote.certificate._parts import Candidate, Drift, PartRecord
+from certivote.certificate._provenance import AlarmRecord, Earlier, Provenance, WatchRecord, recorded_parameters
 from certivote.certificate._reading import SCHEMA_VERSION
+from certivote.certificate._statements import Fixed, PromiseRecord, Statement
+from certivote.certificate._theory import Payment, confidence_nats, method_of, payments_of, setting_of
 from certivote.certificate._used_rows import UsedRows, are_own_rows, used_rows, witnessed
 from certivote.certificate._values import class_place, missing_places, names_of, one_spelling
 from certivote.certificate._witnesses import MOST_WITNESSES, Witnesses, value_digests
@@ -64,9 +63,9 @@ __all__ = [
     "check_aligned",
     "class_place",
     "confidence",
+    "confidence_nats",
     "counted",
     "data_digest",
-    "entities",
     "join_pieces",
     "method_of",
     "missing_places",
@@ -75,6 +74,7 @@ __all__ = [
     "number_up",
     "one_spelling",
     "part_digest",
+    "payments_of",
     "percent_down",
     "percent_up",
     "plain_percent",
@@ -82,6 +82,7 @@ __all__ = [
     "row_keys",
     "row_piece",
     "rows_digest",
+    "setting_of",
     "together",
     "used_rows",
     "value_digests",

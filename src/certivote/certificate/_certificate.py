@@ -2,7 +2,7 @@
 
 import dataclasses
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -10,31 +10,23 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from certivote.certificate._alignment import check_aligned
-from certivote.certificate._looks import Finding, FirstRows
-from certivote.certificate._parts import Bound, Candidate, Delta, PartRecord, RenyiOrder
-from certivote.certificate._promises import PromiseRecord, Statement
+from certivote.certificate._findings import Finding, FirstRows
+from certivote.certificate._parts import Candidate, PartRecord, RenyiOrder
 from certivote.certificate._provenance import Provenance
 from certivote.certificate._reading import certificate_from, check_certificate
+from certivote.certificate._statements import Bound, Delta, PromiseRecord, Statement
+from certivote.certificate._theory import Payment, method_of, payments_of
 from certivote.certificate._values import class_place, unwritable_text
 from certivote.certificate._views import Views
 from certivote.codec import LARGEST, Count, Names, Share, Within, write
 from certivote.maths.shift import shifted_bound
-from certivote.theory.methods import METHODS, Method
-from certivote.theory.predictors import GIVEN
+from certivote.theory.methods import METHODS
 from certivote.votes import build_votes, plurality
 
 Subject = Literal["vote", "models", "answers"]
 """What a certificate is about: a vote that was learned, models that were given, or answers alone."""
 PriorKind = Literal["none", "equal", "grid", "informed", "given"]
 """How the hyper-prior was chosen."""
-
-
-def method_of(certificate: "Certificate") -> Method:
-    """The method as a certificate used it: about one given model, or with the theorem for entities, if it is so."""
-    method = METHODS[certificate.method]
-    if certificate.is_given and not method.predictor.learns:
-        method = dataclasses.replace(method, predictor=GIVEN)
-    return method.by_entity(certificate.bets == "in order") if certificate.groups else method
 
 
 @dataclass(frozen=True)
@@ -46,8 +38,6 @@ class Certificate(Views):
 
     Attributes
     ----------
-    bound : float
-        Upper bound on the error of the deployed vote.
     delta : float
         Probability, over the sample and the draw, that the bound fails.
     subject : {"vote", "models", "answers"}
@@ -121,7 +111,6 @@ class Certificate(Views):
     loss: Literal["plurality", "half-weight"]
     split: str
     delta: Delta
-    bound: Bound
     average_bound: Bound | None
     deployed: Count
     average_weights: tuple[Share, ...]
@@ -176,6 +165,16 @@ class Certificate(Views):
         return f"{own.name} at delta/{n_parts} on its own part (the average: {average})"
 
     @property
+    def bound(self) -> float:
+        """Upper bound on the error of the deployed vote."""
+        return self.deployed_part.bound
+
+    @property
+    def payments(self) -> tuple[Payment, ...]:
+        """What the bound pays, item by item."""
+        return payments_of(self, self.deployed_part)
+
+    @property
     def vacuous(self) -> bool:
         """Whether the bound says nothing: it is 1 or more."""
         return self.bound >= 1.0
@@ -194,6 +193,32 @@ class Certificate(Views):
     def by_class(self) -> tuple[Statement, ...]:
         """Bounds on the errors within each class and on its false alarms."""
         return next((promise.statements for promise in self.promises if promise.name == "by class"), ())
+
+    def statements(self) -> Iterator[tuple[str, Statement]]:
+        """Everything that is said of a fixed vote, with its place in the record.
+
+        Examples
+        --------
+        >>> from certivote import certify_predictions
+        >>> from certivote.certificate import percent_up
+        >>> certificate = certify_predictions(["ill", "well"] * 100, ["ill", "well"] * 99 + ["well", "well"])
+        >>> for place, said in certificate.statements():
+        ...     print(f"{place}: {said.errors} in {said.n}, at most {percent_up(said.bound)}")
+        parts[0].statement: 1 in 200, at most 2.35 %
+        parts[0].holdout: 1 in 200, at most 2.35 %
+        parts[0].majority: 100 in 200, at most 57.14 %
+        promises[0].statements[0]: 1 in 100, at most 5.45 %
+        promises[0].statements[1]: 0 in 100, at most 3.63 %
+        """
+        for number, part in enumerate(self.parts):
+            yield f"parts[{number}].statement", part.statement
+            yield f"parts[{number}].holdout", part.holdout
+            yield f"parts[{number}].majority", part.majority
+        for number, promise in enumerate(self.promises):
+            for place, statement in enumerate(promise.statements):
+                yield f"promises[{number}].statements[{place}]", statement
+        for number, candidate in enumerate(self.candidates):
+            yield f"candidates[{number}].statement", candidate.statement
 
     def with_source(self, name: str, digest: str) -> "Certificate":
         """The same certificate with the file that the rows came from.

@@ -83,10 +83,5 @@ def _rounded(value: float, rounding: str) -> str:
 
 
 def counted(number: int, what: str) -> str:
-    """So many of a thing: ``1 error``, ``2 errors``."""
+    """A number of things: ``1 error``, ``2 errors``."""
     return f"{number:,} {what}{'' if number == 1 else 's'}"
-
-
-def entities(number: int) -> str:
-    """So many entities."""
-    return f"{number:,} {'entity' if number == 1 else 'entities'}"

@@ -1,32 +1,13 @@
-"""The frozen records inside a certificate: its parts, what they pay, and other candidates."""
+"""The frozen records inside a certificate: its parts, and other candidates."""
 
 from dataclasses import dataclass, field
 from typing import Annotated
 
+from certivote.certificate._statements import Kind, Statement
 from certivote.codec import LARGEST, Count, Names, Share, Within
 from certivote.theory.families import FAMILIES
 
-Delta = Annotated[float, Within(0.0, 1.0, closed="neither")]
 RenyiOrder = Annotated[float, Within(1.0, float("inf"), closed="neither")]
-Bound = Annotated[float, Within(0.0, 4.0)]
-"""The second-order bound is four times a probability."""
-
-
-@dataclass(frozen=True)
-class Payment:
-    """One item of what a bound pays for, in nats.
-
-    Attributes
-    ----------
-    what : str
-        ``draw``, or ``weights`` where none are drawn: for what was learned. ``occam``: for a level that depends on the
-        draw (dis-b). ``prior``: for choosing among hyper-priors. ``grid``: for several draws and orders. ``constant``:
-        Maurer's. ``confidence``: for delta, as divided among the parts.
-    nats : float
-    """
-
-    what: str
-    nats: float
 
 
 @dataclass(frozen=True)
@@ -56,12 +37,8 @@ class Candidate:
     Attributes
     ----------
     name : str
-    errors : int
-        Certification rows that it gets wrong.
-    losses : tuple of float
-        As in :class:`PartRecord`.
-    bound : float
-        Upper bound on its error, at delta divided by the number of candidates, one of which is the vote of them.
+    statement : Statement
+        About its error, at delta divided by the number of candidates, one of which is the vote of them.
     chosen : bool
         Whether the certificate is about this one; if it is about none, it is about the vote.
     weight : float
@@ -70,11 +47,19 @@ class Candidate:
     """
 
     name: str
-    errors: Count
-    losses: tuple[Share, ...] = field(repr=False)
-    bound: Bound
+    statement: Annotated[Statement, Kind("candidate")]
     chosen: bool
     weight: Share
+
+    @property
+    def errors(self) -> int:
+        """Certification rows that it gets wrong."""
+        return self.statement.errors or 0
+
+    @property
+    def bound(self) -> float:
+        """Upper bound on its error."""
+        return self.statement.bound
 
 
 @dataclass(frozen=True)
@@ -83,32 +68,20 @@ class PartRecord:
 
     Attributes
     ----------
-    n : int
-        Certification rows.
-    errors : int or None
-        How many of them the vote gets wrong; None for the random vote, which has no fixed answers.
-    entities : int
-        How many entities (patients, machines, documents) the certification rows belong to; 0 if every row is by
-        itself. Bounds then start from means over entities, and this number takes the place of ``n``.
-    losses : tuple of float
-        Of each entity, the share of its rows that the vote gets wrong, in the order of the bets (drawn from
-        the seed and the data). Empty without entities, and for methods that do not start from errors.
-    risks : tuple of float
-        The empirical statistics in the bound: the vote's error rate; the random vote's mean error rate; the mean vote's
-        mean of a function of the wrong mass; for the C-bound, mean wrong mass and disagreement. With entities, means
-        over these.
-    delta : float
-        Probability with which this part's own bound may fail.
-    risk_draws, risk_delta : int and float
-        Votes drawn to bound the random vote's error rate from above where it has no closed form, and what of ``delta``
-        that takes; otherwise 0.
-    penalty, confidence : float
-        Nats: what the theorem charges for having learned the weights, and for holding with probability
-        ``1 - (delta - risk_delta)``.
-    payments : tuple of Payment
-        The same sum, item by item.
-    bound : float
-        Upper bound on the error of this part's vote.
+    statement : Statement
+        About the error of this part's vote: what was counted, and the bound. ``n``, ``entities``, ``errors``,
+        ``losses``, ``risks``, ``delta`` and ``bound`` of the part are those of this statement.
+    holdout : Statement
+        For comparison, about the error of the vote with the prior's mean weights, which no certification row has
+        influenced: its Clopper-Pearson bound (with entities, by bets) at the certificate's full delta, divided among
+        the parts; of several given models, at delta divided by the number of candidates.
+    majority : Statement
+        For comparison, about always answering the most frequent class of the training rows, of several the first, which
+        is the ``label``: the same at the certificate's full delta. Without training rows it is the most frequent class
+        of the certification rows, and delta is divided by the number of classes, since these rows have chosen among
+        them.
+    penalty : float
+        Nats: what the theorem charges for having learned the weights. All statements about this vote pay it.
     family : str
         The family of distributions that ``alpha`` and ``beta`` are parameters of.
     n_voters : int
@@ -133,37 +106,14 @@ class PartRecord:
     duplicates, duplicates_of_training_rows : int or None
         Certification rows that equal an earlier one, and that equal a training row; None where they were not counted,
         of more than 20 million rows.
-    holdout_errors : int
-        Errors of the vote with the prior's mean weights, which no certification row has influenced.
-    holdout_bound : float
-        The Clopper-Pearson bound on its error at the certificate's full delta, for comparison; of several given models,
-        at delta divided by the number of candidates.
-    majority_class : str
-        The most frequent class of the training rows, of several the first; without training rows, of the certification
-        rows.
-    majority_errors : int
-        Certification rows of other classes: what always answering ``majority_class`` gets wrong.
-    majority_bound : float
-        The Clopper-Pearson bound on the error of always answering it, at the certificate's full delta; without training
-        rows at delta divided by the number of classes, since the certification rows have chosen among these.
-    holdout_losses, majority_losses : tuple of float
-        With entities, what these two bounds start from, as ``losses``.
     drift : tuple of Drift
         One, if the rows have an order in time and the vote has fixed answers.
     """
 
-    n: Count
-    entities: Count
-    errors: Count | None
-    losses: tuple[Share, ...] = field(repr=False)
-    risks: tuple[Share, ...]
-    delta: Delta
-    risk_draws: Count
-    risk_delta: Share
+    statement: Annotated[Statement, Kind("error")]
+    holdout: Annotated[Statement, Kind("hold-out")]
+    majority: Annotated[Statement, Kind("majority")]
     penalty: float
-    confidence: float
-    payments: tuple[Payment, ...]
-    bound: Bound
     family: Annotated[str, Names(FAMILIES)]
     n_voters: Annotated[int, Within(1, LARGEST)]
     alpha: tuple[float, ...] = field(repr=False)
@@ -178,21 +128,44 @@ class PartRecord:
     training_rows: Count
     duplicates: Count | None
     duplicates_of_training_rows: Count | None
-    holdout_errors: Count
-    holdout_bound: Share
-    majority_class: str
-    majority_errors: Count
-    majority_bound: Share
-    holdout_losses: tuple[Share, ...] = field(repr=False)
-    majority_losses: tuple[Share, ...] = field(repr=False)
     drift: tuple[Drift, ...]
+
+    @property
+    def n(self) -> int:
+        """Certification rows."""
+        return self.statement.n
+
+    @property
+    def entities(self) -> int:
+        """How many entities the certification rows belong to; 0 if every row is by itself."""
+        return self.statement.entities
 
     @property
     def size(self) -> int:
         """Independent cases that the bound is computed from: entities, or rows."""
-        return self.entities or self.n
+        return self.statement.size
 
     @property
-    def statistics(self) -> tuple[float, ...]:
-        """What the theorem starts from: the risks and, where it bets on entities, their losses."""
-        return (*self.risks, *self.losses)
+    def errors(self) -> int | None:
+        """Certification rows that the vote gets wrong; None for the random vote, which has no fixed answers."""
+        return self.statement.errors
+
+    @property
+    def losses(self) -> tuple[float, ...]:
+        """Of each entity, the share of its rows that the vote gets wrong."""
+        return self.statement.losses
+
+    @property
+    def risks(self) -> tuple[float, ...]:
+        """The empirical risks that the theorem starts from."""
+        return self.statement.risks
+
+    @property
+    def delta(self) -> float:
+        """Probability with which this part's own bound may fail."""
+        return self.statement.delta
+
+    @property
+    def bound(self) -> float:
+        """Upper bound on the error of this part's vote."""
+        return self.statement.bound

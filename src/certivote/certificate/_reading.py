@@ -1,12 +1,17 @@
 """Reading a certificate that may come from anywhere: which text it is, and whether its numbers fit together."""
 
+import math
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from certivote.certificate._parts import PartRecord
-from certivote.certificate._promises import Statement
+from certivote.certificate._statements import COMPARISONS, Statement
+from certivote.certificate._theory import payments_of
 from certivote.codec import CodecError, Within, any_value, at, parse, read, shown
 from certivote.theory.families import FAMILIES
 from certivote.theory.methods import METHODS
+from certivote.theory.predictors import FIXED, Predictor
 
 if TYPE_CHECKING:
     from certivote.certificate._certificate import Certificate
@@ -42,7 +47,6 @@ def certificate_from(kind: "type[Certificate]", text: str) -> "Certificate":
 
 def check_certificate(certificate: "Certificate") -> None:
     """Refuse numbers that contradict one another, before anything divides by them or makes arrays of them."""
-    has_errors, grouped = not METHODS[certificate.method].predictor.is_random, bool(certificate.groups)
     if not certificate.parts:
         raise CodecError("must have at least one of its parts")
     if certificate.deployed >= len(certificate.parts):
@@ -51,8 +55,14 @@ def check_certificate(certificate: "Certificate") -> None:
         with at(f".parts[{i}]"):
             if part.n < 1:
                 raise CodecError("must have an n of at least 1; got 0")
-            _check_counts(part, has_errors, grouped)
+            if not METHODS[certificate.method].accepts(FAMILIES[part.family]):
+                raise CodecError(f"has the family {part.family}, which {certificate.method} does not learn")
             _check_parameters(part)
+            _check_payments(certificate, part)
+    predictor, grouped = METHODS[certificate.method].predictor, bool(certificate.groups)
+    for place, statement in certificate.statements():
+        with at(f".{place}"):
+            _check_counts(statement, FIXED if statement.kind in COMPARISONS else predictor, grouped)
     for i, finding in enumerate(certificate.findings):
         with at(f".findings[{i}]"):
             finding.check()
@@ -65,14 +75,13 @@ def check_certificate(certificate: "Certificate") -> None:
             if (promise.name, promise.parameters) in seen:
                 raise CodecError("is there twice")
             seen.add((promise.name, promise.parameters))
-            for j, statement in enumerate(promise.statements):
-                with at(f".statements[{j}]"):
-                    _check_counts(statement, has_errors, grouped)
 
 
-def _check_counts(part: PartRecord | Statement, has_errors: bool, grouped: bool) -> None:
-    if part.n and (part.errors is not None) != has_errors:
-        must = "a number" if has_errors else "null: nothing is counted of a vote without fixed answers"
+def _check_counts(part: Statement, predictor: Predictor, grouped: bool) -> None:
+    if (part.errors is not None) != (part.n > 0 and not predictor.is_random):
+        must = "null: nothing is counted of a vote without fixed answers, or without rows"
+        if part.errors is None:
+            must = "a number"
         with at(".errors"):
             raise CodecError(f"must be {must}")
     if part.errors is not None and part.errors > part.n:
@@ -83,8 +92,8 @@ def _check_counts(part: PartRecord | Statement, has_errors: bool, grouped: bool)
         raise CodecError(f"has {len(part.losses)} losses of {part.size} cases")
     if part.risk_delta >= part.delta:
         raise CodecError(f"spends {part.risk_delta} of its delta {part.delta} on a simulation")
-    if part.n and not part.risks:
-        raise CodecError("has no risks")
+    if part.n and not part.means and not predictor.counts_errors:
+        raise CodecError("has no means")
 
 
 def _check_parameters(part: PartRecord) -> None:
@@ -100,6 +109,17 @@ def _check_parameters(part: PartRecord) -> None:
         raise CodecError("has more voters than parameters")
     if not sum(map(abs, part.alpha)) > 0:
         raise CodecError("must have a number other than 0 in alpha")
+
+
+def _check_payments(certificate: "Certificate", part: PartRecord) -> None:
+    """Whether what the bound pays can be computed, as whoever shows the certificate will do."""
+    try:
+        with np.errstate(all="ignore"):
+            nats = [payment.nats for payment in payments_of(certificate, part)]
+    except (ArithmeticError, ValueError) as error:
+        raise CodecError(f"has numbers for which its theorem cannot be paid: {error}") from error
+    if not all(map(math.isfinite, nats)):
+        raise CodecError("pays endlessly many nats")
 
 
 def _check_recorded(parameters: tuple[tuple[str, str], ...]) -> None:

@@ -1,6 +1,7 @@
 """How a certificate is shown: each method asks the room of views when it is called, so the record needs none of it."""
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -40,7 +41,7 @@ class Views:
             How many of these rows are no test rows after all, since they trained the voters or certified the vote, as
             :func:`certivote.certificate.used_rows` tells with the model. The page then says so.
         title : str, optional
-            By default, what is certified: a majority vote or a model.
+            By default, the name of the file that the rows came from; without one, what is certified.
         command : str
             How a reader verifies the certificate, with the names of the files as they will find them.
 
@@ -75,7 +76,7 @@ class Views:
         Parameters
         ----------
         title : str, optional
-            By default, what is certified: a majority vote or a model.
+            By default, the name of the file that the rows came from; without one, what is certified.
         command : str
             How a reader verifies the certificate, with the names of the files as they will find them.
 
@@ -161,6 +162,20 @@ class Views:
 
         return hyper_prior(self._made)
 
+    def details(self) -> str:
+        """All that there is to say of the certificate: what ``print`` shows, and how each number came about.
+
+        Examples
+        --------
+        >>> from certivote import certify_predictions
+        >>> certificate = certify_predictions(["ill", "well"] * 100, ["ill", "well"] * 99 + ["well", "well"])
+        >>> "Clopper-Pearson" in certificate.details()
+        True
+        """
+        from certivote.present import details_text
+
+        return details_text(self._made)
+
     def __str__(self) -> str:
         from certivote.present import certificate_text
 
@@ -178,5 +193,7 @@ class Views:
 
     @property
     def _usual_title(self) -> str:
+        if source := self._made.provenance.source:
+            return Path(source).name.partition(".")[0] or source
         vote = "A certified vote of models" if self._made.candidates else "A certified majority vote"
         return "A certified model" if self._made.certified == GIVEN.name else vote

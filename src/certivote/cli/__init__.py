@@ -15,19 +15,19 @@ from certivote.cli._certify import certify
 from certivote.cli._compare import compare
 from certivote.cli._datasets import datasets
 from certivote.cli._fit import fit
+from certivote.cli._messages import fail
 from certivote.cli._monitor import monitor
 from certivote.cli._predict import predict
 from certivote.cli._recertify import recertify
 from certivote.cli._report import report
 from certivote.cli._reproduce import reproduce
-from certivote.cli._shared import fail
 from certivote.cli._verify import verify
 
 __all__ = ["app"]
 
 
 class _Verbs(TyperGroup):
-    """All verbs, each of which ends in one line too where the machine has no room left."""
+    """All verbs; where the disk or the memory is full, these too end in one line."""
 
     def invoke(self, ctx: Any) -> Any:
         try:

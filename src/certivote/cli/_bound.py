@@ -6,58 +6,25 @@ from typing import Annotated, Any
 
 import typer
 
+from certivote.cli._messages import fail
+from certivote.cli._options import Delta, verb
 from certivote.cli._outputs import AsJson
-from certivote.cli._shared import Delta, fail
 from certivote.present import bound_text, text_table
 from certivote.theory.calculator import LARGEST, Formula, formulas, rows_needed
 
 
+@verb
 def bound(
-    errors: Annotated[int | None, typer.Option(min=0, help="Number of errors.")] = None,
-    n: Annotated[int | None, typer.Option("--n", min=1, help="Number of examples that they are among.")] = None,
-    rate: Annotated[
-        str | None, typer.Option(metavar="NUMBER", help="An error rate, in place of --errors and --n; needs --target.")
-    ] = None,
+    errors: Annotated[int | None, typer.Option(min=0)] = None,
+    n: Annotated[int | None, typer.Option("--n", min=1)] = None,
+    rate: Annotated[str | None, typer.Option(metavar="NUMBER")] = None,
     delta: Delta = 0.05,
-    penalty: Annotated[
-        float,
-        typer.Option(
-            metavar="NATS",
-            help="What learning from these examples costs: for dis-b and dis-r the logarithm of the density ratio at "
-            "the draw; for dis-v the Rényi divergence, for smv-exact, fo and so the Kullback-Leibler divergence, from "
-            "the prior.",
-        ),
-    ] = 0.0,
-    renyi_order: Annotated[float, typer.Option(help="Order of the Rényi divergence of dis-v.")] = 1.5,
-    target: Annotated[
-        float | None,
-        typer.Option(
-            metavar="NUMBER", help="A bound to reach: show how many examples that takes, at the same error rate."
-        ),
-    ] = None,
-    shift_kl: Annotated[
-        float,
-        typer.Option(
-            metavar="NATS",
-            help="Show the bounds for every population whose Kullback-Leibler divergence from that of the examples is "
-            "at most this.",
-        ),
-    ] = 0.0,
-    total_variation: Annotated[
-        float,
-        typer.Option(
-            metavar="NUMBER",
-            help="The same for populations that give no event a probability that differs by more than this.",
-        ),
-    ] = 0.0,
-    label_noise: Annotated[
-        float,
-        typer.Option(
-            metavar="NUMBER",
-            help="Show the bounds on the error with respect to the true classes, if at most this share of the recorded "
-            "classes is wrong.",
-        ),
-    ] = 0.0,
+    penalty: Annotated[float, typer.Option(metavar="NATS")] = 0.0,
+    renyi_order: float = 1.5,
+    target: Annotated[float | None, typer.Option(metavar="NUMBER")] = None,
+    shift_kl: Annotated[float, typer.Option(metavar="NATS")] = 0.0,
+    total_variation: Annotated[float, typer.Option(metavar="NUMBER")] = 0.0,
+    label_noise: Annotated[float, typer.Option(metavar="NUMBER")] = 0.0,
     as_json: AsJson = False,
 ) -> None:
     """Show the bound of every method for given numbers of errors and examples, or how many examples a bound needs.
@@ -65,6 +32,30 @@ def bound(
     Nothing is read or learned: you give the numbers. Methods differ in whose error they bound and in what the error
     rate is the rate of, as the table says, so their bounds are not alternatives for one classifier. They are rounded
     up.
+
+    Parameters
+    ----------
+    errors
+        Number of errors.
+    n
+        Number of examples that they are among.
+    rate
+        An error rate, in place of --errors and --n; needs --target.
+    penalty
+        What learning from these examples costs: for dis-b and dis-r the logarithm of the density ratio at the draw; for
+        dis-v the Rényi divergence, for smv-exact, fo and so the Kullback-Leibler divergence, from the prior.
+    renyi_order
+        Order of the Rényi divergence of dis-v.
+    target
+        A bound to reach: show how many examples that takes, at the same error rate.
+    shift_kl
+        Show the bounds for every population whose Kullback-Leibler divergence from that of the examples is at most
+        this.
+    total_variation
+        The same for populations that give no event a probability that differs by more than this.
+    label_noise
+        Show the bounds on the error with respect to the true classes, if at most this share of the recorded classes is
+        wrong.
     """
     share = _rate(errors, n, rate, target)
     if penalty < 0 and target is not None:

@@ -1,43 +1,33 @@
 """``certivote certify``."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from certivote.certificate import Certificate
 from certivote.cli._engine import Engine, Pieces
-from certivote.cli._given import UnitsAgain, common_columns, read_beside_others, write_and_show
-from certivote.cli._groups import grouped
-from certivote.cli._inputs import Predicted, Score, TableFormat, Training, Trust, Truth, load_model, on_table, rows_for
+from certivote.cli._given import UnitsAgain, write_and_show
+from certivote.cli._messages import ending_in_a_line, fail, say
+from certivote.cli._models import Trust, complain_of_unread, load_model, rows_for
+from certivote.cli._options import Delta, Seed, verb
 from certivote.cli._outputs import Out, Page, Printing, check_files
 from certivote.cli._promises import PromiseOptions, check_classes, columns_of
-from certivote.cli._shared import Delta, Seed, fail, reason, say
-from certivote.cli._unread import UnreadValues
-from certivote.io import Table, TableFile, read_alike, read_predictions
+from certivote.cli._tables import Column, TableFormat, Training, Truth, column, work_on
+from certivote.io import Table, TableError, TableFile, column_names, read_alike, read_predictions
 from certivote.promises import Promise
 
 
-@grouped
+@verb
 def certify(
     *,
-    data: Annotated[
-        Path,
-        typer.Argument(
-            help="CSV file with a header line (.csv, .csv.gz), or parquet file, of rows that the model has never seen; "
-            "- is standard input."
-        ),
-    ],
+    data: Path,
     truth: Truth,
-    predicted: Predicted = None,
-    model: Annotated[
-        Path | None,
-        typer.Option(help="In place of --predicted: a classifier that `certivote fit --model` wrote, to answer them."),
-    ] = None,
+    predicted: Annotated[list[str] | None, column()] = None,
+    model: Path | None = None,
     units: UnitsAgain,
-    score: Score = None,
+    score: Column = None,
     training: Training = None,
     delta: Delta = 0.05,
     out: Out = None,
@@ -63,14 +53,25 @@ def certify(
     be chosen afterwards.
 
     With --engine dask the table may be larger than memory, and several files. Other columns are not looked at then.
+
+    Parameters
+    ----------
+    data
+        CSV file with a header line (.csv, .csv.gz), or parquet file, of rows that the model has never seen; - is
+        standard input.
+    predicted
+        Column that holds the answers of a model; repeat for several models.
+    score
+        Column that says how sure the model is of each answer, higher where it is more sure (not the probability of one
+        class): for --abstain and --abstain-curve.
+    model
+        In place of --predicted: a classifier that `certivote fit --model` wrote, to answer them.
     """
     if bool(predicted) == (model is not None):
         given = "both are given" if predicted else "neither is given"
         fail(f"--predicted, --model: {given}; name the columns that hold answers, or a model to answer the rows.")
     answers = list(predicted or ())
     file, other = form.file(data), form.other(training)
-    if str(data) == str(training) == "-":
-        fail("--training: standard input is the table already.")
     others = {"--model": model, "--predicted (several)": len(answers) > 1, "--score": score, "--training": training}
     pieces = engine.in_pieces({**others, **units.given(), **promises.of_all_rows(), "--seed": seed is not None})
     outputs = {"--out": out, "--report": page.report}
@@ -79,35 +80,36 @@ def certify(
     asked = promises.asked(file, form, _not_by(truth, answers))
     _check_score(asked, score, answers, other)
     settings: dict[str, Any] = {"delta": delta, "promises": [*asked.values()], "together": promises.together}
-    try:
+    if not pieces:
+        settings["random_state"] = seed
+    with ending_in_a_line():
         if pieces:
             with engine.pieces(data, form, outputs, printing.quiet) as work:
-                certificate, source = _of_pieces(work, truth, answers[0], settings)
+                certificate = _of_pieces(work, truth, answers[0], settings)
+        elif model is None:
+            columns = {**units.columns(None, file), "score": score}
+            certificate = _of_answers(file, other, truth, answers, columns, asked, settings, printing.quiet)
         else:
-            settings["random_state"] = seed
-            if model is None:
-                named = {**units.columns(None, file), "score": score}
-                certificate, digest = _of_answers(file, other, truth, answers, named, asked, settings, printing.quiet)
-            else:
-                certificate, digest = _of_model(
-                    load_model(model, trust), model.name, file, other, truth, units, asked, settings, printing.quiet
-                )
-            source = file.name, digest
-    except (OSError, ValueError, ImportError) as error:
-        fail(reason(error))
-    write_and_show(certificate.with_source(*source), out, page, printing, score)
+            classifier = load_model(model, trust)
+            columns = units.columns(classifier.certificate_, file)
+            check_classes(asked, classifier.classes_)
+            known = list(getattr(classifier, "feature_names_in_", []))
+            _check_by(asked, known, f"is not a column that {model.name} reads")
+            with work_on(file, printing.quiet):
+                read = rows_for(classifier, file, truth, **columns)
+                certificate = certify_model(classifier, model.name, read, file, other, settings, printing.quiet)
+            certificate = certificate.with_source(file.name, read.digest)
+    write_and_show(certificate, out, page, printing, score)
 
 
-def _of_pieces(
-    work: Pieces, truth: str, predicted: str, settings: dict[str, Any]
-) -> tuple[Certificate, tuple[str, str]]:
-    """The certificate of answers that are counted piece by piece, and what it records of the files."""
+def _of_pieces(work: Pieces, truth: str, predicted: str, settings: dict[str, Any]) -> Certificate:
+    """The certificate of answers that are counted piece by piece."""
     from certivote.dask import count_pieces
     from certivote.pipeline import certify_counts
 
     table, source = work.table(truth, predicted=[predicted]), work.source()
     counts = count_pieces(work.client, table, truth, predicted)
-    return certify_counts(counts, n_rows=sum(table.rows), **settings), source
+    return certify_counts(counts, n_rows=sum(table.rows), **settings).with_source(*source)
 
 
 def _of_answers(
@@ -115,52 +117,28 @@ def _of_answers(
     training: TableFile | None,
     truth: str,
     predicted: Sequence[str],
-    named: dict[str, str | None],
+    columns: dict[str, str | None],
     promises: Mapping[str, Promise],
     settings: dict[str, Any],
     quiet: bool,
-) -> tuple[Certificate, str]:
-    """The certificate of answers in a table, and its digest; ``named`` are columns of groups, times and scores."""
-    needed = columns_of(promises)
-    features = [] if training is None else common_columns(file, training, [truth, *predicted, *named.values()])
+) -> Certificate:
+    """The certificate of answers in a table; ``columns`` are those of groups, times and scores."""
+    features = [] if training is None else _common_columns(file, training, [truth, *predicted, *columns.values()])
     if features:
-        _check_read(needed, features, f"is not in {training}, and with --training groups are of columns of both")
-    if features and not quiet:
-        say(f"Rows are compared with those of {training} by {', '.join(features)}.", err=True)
-    return on_table(
-        file,
-        quiet,
-        lambda: (
-            read_predictions(file, truth, predicted, features, **named)
-            if features
-            else read_beside_others(file, truth, predicted, needed, **named)
-        ),
-        lambda read: of_answers(read, training, promises, settings),
-    )
-
-
-def _of_model(
-    classifier: Any,
-    name: str,
-    file: TableFile,
-    training: TableFile | None,
-    truth: str,
-    units: UnitsAgain,
-    promises: Mapping[str, Promise],
-    settings: dict[str, Any],
-    quiet: bool,
-) -> tuple[Certificate, str]:
-    """The certificate of a model by its answers to a table, and the digest of the table."""
-    columns = units.columns(classifier.certificate_, file)
-    check_classes(promises, classifier.classes_)
-    known = list(getattr(classifier, "feature_names_in_", []))
-    _check_read(columns_of(promises), known, f"is no column that {name} reads")
-    return on_table(
-        file,
-        quiet,
-        lambda: rows_for(classifier, file, truth, **columns),
-        lambda read: of_model(name, classifier, read, file, training, quiet, settings),
-    )
+        _check_by(
+            promises,
+            features,
+            f"is not in {training}; with --training, this option takes columns that both tables have",
+        )
+        if not quiet:
+            say(f"Rows are compared with those of {training} by {', '.join(features)}.", err=True)
+    with work_on(file, quiet):
+        if features:
+            read = read_predictions(file, truth, predicted, features, **columns)
+        else:
+            read = read_beside_others(file, truth, predicted, columns_of(promises), **columns)
+        check_classes(promises, chain(read.y, *read.predicted.values()))
+        return certify_answers(read, training, settings).with_source(file.name, read.digest)
 
 
 def _not_by(truth: str, predicted: Sequence[str]) -> dict[str, str]:
@@ -172,7 +150,7 @@ def _not_by(truth: str, predicted: Sequence[str]) -> dict[str, str]:
 def _check_score(
     promises: Mapping[str, Promise], score: str | None, predicted: Sequence[str], training: TableFile | None
 ) -> None:
-    """End if promises ask how sure the model is and nothing says so, or it is said in vain."""
+    """End if promises ask how sure the model is and nothing says so, or if it is said and no promise asks."""
     asking = [option for option, promise in promises.items() if promise.needs == "scores"]
     if score is not None:
         if not predicted:
@@ -193,45 +171,70 @@ def _check_score(
             fail(f"{option}: give --score with it, the column that says how sure the model is of each answer.")
 
 
-def _check_read(needed: Sequence[str], known: Sequence[str], why: str) -> None:
-    for name in needed:
+def _check_by(promises: Mapping[str, Promise], known: Sequence[str], why: str) -> None:
+    """End if groups are of a column that cannot be had."""
+    for name in columns_of(promises):
         if name not in known:
             fail(f"--by: {name!r} {why}.")
 
 
-def of_answers(
-    read: Table, training: TableFile | None, promises: Mapping[str, Promise], settings: dict[str, Any]
-) -> Certificate:
-    from certivote.pipeline import certify as certify_models
-    from certivote.pipeline import certify_predictions
+def _common_columns(file: TableFile, training: TableFile, others: Sequence[str | None]) -> list[str]:
+    """Columns that both files have, except for some."""
+    there = set(column_names(training)) - {"", *others}
+    found = [name for name in column_names(file) if name in there]
+    if not found:
+        fail(
+            f"--training: {training} and {file} share no columns other than those of classes, answers, groups and "
+            "times, so their rows cannot be compared."
+        )
+    return found
 
-    check_classes(promises, chain(read.y, *read.predicted.values()))
+
+def read_beside_others(
+    file: TableFile, truth: str, predicted: Sequence[str], needed: Sequence[str], **sides: str | None
+) -> Table:
+    """True classes and answers, with all other columns, in which one may see that rows belong together.
+
+    The answers are not refused for what these hold: where they cannot be read, a warning says so, and only those
+    that are needed are taken. ``sides`` are the columns of groups, times and scores.
+    """
+    others = [name for name in column_names(file) if name not in ("", truth, *predicted, *sides.values())]
+    try:
+        return read_predictions(file, truth, predicted, list(dict.fromkeys([*others, *needed])), **sides)
+    except TableError as error:
+        read = read_predictions(file, truth, predicted, needed, **sides)
+        warnings.warn(f"Whether rows belong together was not looked for in the other columns: {error}", stacklevel=2)
+        return read
+
+
+def certify_answers(read: Table, training: TableFile | None, settings: dict[str, Any]) -> Certificate:
+    """The certificate of answers that were read from a table."""
+    from certivote.pipeline import certify, certify_predictions
+
     units = {"groups": read.groups, "order": read.order}
     if training is None:
         table = read.X if len(read.X.columns) else None
         return certify_predictions(read.y, read.predicted, table=table, scores=read.scores, **units, **settings)
     models = {name: lambda _, answers=answers: answers for name, answers in read.predicted.items()}
-    return certify_models(models, read.X, read.y, training=read_alike(training, read.X), **units, **settings)
+    return certify(models, read.X, read.y, training=read_alike(training, read.X), **units, **settings)
 
 
-def of_model(
-    name: str,
+def certify_model(
     classifier: Any,
+    name: str,
     read: Table,
     file: TableFile,
     training: TableFile | None,
-    quiet: bool,
     settings: dict[str, Any],
+    quiet: bool,
 ) -> Certificate:
-    from certivote.pipeline import certify as certify_models
+    """The certificate of a model, in a file of this name, by its answers to rows that were read from a table."""
+    from certivote.pipeline import certify
 
-    unread = UnreadValues(classifier)
-    unread.look_at(read.X)
-    if not quiet:
-        unread.complain(file)
+    complain_of_unread(classifier, read.X, file, quiet)
     if training is not None and not hasattr(read.X, "columns"):
         fail(f"--training: {name} was fitted to columns without names, so rows of another table cannot be compared.")
     shown = None if training is None else read_alike(training, read.X)
-    # Where there are none, this was asked for.
+    # Rows without groups or times are meant to have none.
     groups, order = (False if given is None else given for given in (read.groups, read.order))
-    return certify_models({name: classifier}, read.X, read.y, groups=groups, order=order, training=shown, **settings)
+    return certify({name: classifier}, read.X, read.y, groups=groups, order=order, training=shown, **settings)

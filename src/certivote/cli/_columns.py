@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from certivote.cli._groups import Options
-from certivote.cli._shared import say
+from certivote.cli._messages import say
+from certivote.cli._options import Options
+from certivote.cli._tables import column
 
 if TYPE_CHECKING:
     from certivote.voters import Preprocessed, Reading
@@ -18,22 +19,19 @@ _MOST = 60
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnOptions(Options):
-    """What the training rows do not tell of the columns."""
+    """What the training rows do not tell of the columns.
 
-    na: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="TEXT",
-            help="Another text that stands for a missing value; repeat for several. Among numbers and dates, words "
-            "such as n/a, k.A., #NV, - and unknown do so by themselves.",
-        ),
-    ] = None
-    category: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="COLUMN", help="Column that holds categories though it looks like numbers; repeat for several."
-        ),
-    ] = None
+    Attributes
+    ----------
+    na
+        Another text that stands for a missing value; repeat for several. Among numbers and dates, words such as n/a,
+        k.A., #NV, - and unknown do so by themselves.
+    category
+        Column that holds categories though it looks like numbers; repeat for several.
+    """
+
+    na: Annotated[list[str] | None, typer.Option(metavar="TEXT")] = None
+    category: Annotated[list[str] | None, column()] = None
 
     def voters(self, name: str, decimal: str | None) -> "Preprocessed":
         """Voters that read the columns of a table, whatever these hold; which is decided by the training rows."""

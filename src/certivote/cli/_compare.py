@@ -1,20 +1,20 @@
 """``certivote compare``."""
 
 import json
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from certivote.cli._columns import ColumnOptions
-from certivote.cli._groups import grouped
-from certivote.cli._inputs import Data, Drop, TableFormat, Target, Units, on_table
 from certivote.cli._learning import ComparedLearning
+from certivote.cli._options import verb
 from certivote.cli._outputs import AsJson, check_files
-from certivote.io import Table, read_table
+from certivote.cli._tables import Data, Drop, TableFormat, Target, Units, work_on
+from certivote.io import read_table
 from certivote.present import comparison_text
 
 
-@grouped
+@verb
 def compare(
     *,
     data: Data,
@@ -25,21 +25,24 @@ def compare(
     columns: ColumnOptions,
     learning: ComparedLearning,
     as_json: AsJson = False,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Print nothing but errors and the comparison: no warnings.")
-    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q")] = False,
 ) -> None:
-    """Fit several methods to one split of a table and print their certificates side by side."""
+    """Fit several methods to one split of a table and print their certificates side by side.
+
+    Parameters
+    ----------
+    quiet
+        Print nothing but errors and the comparison: no warnings.
+    """
     file = form.file(data)
     check_files({"DATA": data}, {})
     from certivote.pipeline import compare as compare_methods
 
-    def work(read: Table) -> Any:
+    with work_on(file, quiet):
+        read = read_table(file, target, drop or (), **units.columns())
         methods, parameters = learning.methods(len(set(read.y))), learning.parameters(columns, form.decimal)
         rows = {"groups": read.groups, "order": read.order}
-        return compare_methods(read.X, read.y, methods, **rows, **parameters, verbose=not quiet)
-
-    table, _ = on_table(file, quiet, lambda: read_table(file, target, drop or (), **units.columns()), work)
+        table = compare_methods(read.X, read.y, methods, **rows, **parameters, verbose=not quiet)
     if not as_json:
         typer.echo(comparison_text(table))
         return

@@ -1,23 +1,24 @@
 """``certivote datasets``: the benchmark data of the paper, what is known about them and where they are."""
 
+import importlib
 import json
 import sys
 import textwrap
 from collections.abc import Iterable, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from certivote.cli._download_bar import download_bar
+from certivote.cli._messages import complain, fail, say
+from certivote.cli._options import DataFolder, suggestion, verb
 from certivote.cli._outputs import AsJson, Quiet
-from certivote.cli._shared import DataFolder, check_dataset, complain, fail, quieten_pooch, say
 from certivote.paper import DATASETS, DatasetUnavailable, Entry, fetch, locate
 from certivote.present import text_table
 
-WIDTH = 100
+_WIDTH = 100
 
 datasets = typer.Typer(
     help="The benchmark data of the paper: list them, fetch them, read about them.", no_args_is_help=True
@@ -40,23 +41,28 @@ def show_list(data: DataFolder = None, as_json: AsJson = False) -> None:
 
 
 @datasets.command("fetch", epilog="Example: `certivote datasets fetch haberman mnist`")
+@verb
 def fetch_several(
-    names: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="NAME", help="Datasets to fetch.", show_default=False, autocompletion=_complete),
-    ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Fetch every dataset.")] = False,
+    names: Annotated[list[str] | None, typer.Argument(metavar="NAME", autocompletion=_complete)] = None,
+    everything: Annotated[bool, typer.Option("--all")] = False,
     data: DataFolder = None,
     quiet: Quiet = False,
 ) -> None:
-    """Download what is missing, check every row, and say where each dataset is."""
+    """Download what is missing, check every row, and say where each dataset is.
+
+    Parameters
+    ----------
+    names
+        Datasets to fetch.
+    everything
+        Fetch every dataset.
+    """
     if bool(names) == everything:
         given = "both are given" if everything else "neither is given"
         fail(f"NAME, --all: {given}; name the datasets to fetch, or give --all alone for all {len(DATASETS)}.")
     chosen = list(DATASETS) if everything else list(dict.fromkeys(names or []))
     for name in chosen:
         check_dataset(name)
-    quieten_pooch()
     failed = False
     for name in chosen:
         try:
@@ -71,23 +77,46 @@ def fetch_several(
 
 
 @datasets.command("info", epilog="Example: `certivote datasets info phishing`")
+@verb
 def show_info(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Dataset to describe.", autocompletion=_complete)],
+    name: Annotated[str, typer.Argument(metavar="NAME", autocompletion=_complete)],
     data: DataFolder = None,
     as_json: AsJson = False,
 ) -> None:
-    """Print what is known about a dataset: origin, licence, counts, declared ranges, and what to know before use."""
+    """Print what is known about a dataset: origin, licence, counts, declared ranges, and what to know before use.
+
+    Parameters
+    ----------
+    name
+        Dataset to describe.
+    """
     check_dataset(name)
     record = _description(DATASETS[name], data)
     typer.echo(_json(record) if as_json else _text(record))
+
+
+def check_dataset(name: str, option: str = "NAME") -> None:
+    """End with the near names and all names, if there is no dataset of that name."""
+    if name not in DATASETS:
+        near = suggestion(name, DATASETS)
+        fail(f"{option}: there is no dataset {name!r}.{near} There are {', '.join(sorted(DATASETS))}.")
+
+
+def download(name: str, data: Path | None, quiet: bool) -> Path:
+    """Download a dataset and check it; on a terminal, the progress is shown."""
+    from certivote.cli._progress import download_bar
+
+    with suppress(ImportError):  # lines of pooch name folders that are gone when the download is done
+        importlib.import_module("pooch").get_logger().setLevel("ERROR")
+    with nullcontext() if quiet else download_bar(name) as bar:
+        return fetch(name, data, progressbar=bar)
 
 
 def _fetch_one(entry: Entry, data: Path | None, quiet: bool) -> str:
     """Where the dataset is, once it has been checked."""
     folder = locate(entry.name, data)
     if folder is None:
-        with nullcontext() if quiet else download_bar(entry.name) as bar:
-            place = f"downloaded into {fetch(entry.name, data, progressbar=bar)}"  # which checks it
+        place = f"downloaded into {download(entry.name, data, quiet)}"  # which checks it
     else:
         place = f"found in {folder}"
         try:
@@ -135,7 +164,7 @@ def _json(content: Any) -> str:
 def _text(record: dict[str, Any]) -> str:
     counts = record["class_counts"]
     classes = "rows of each class not known" if counts is None else f"{' / '.join(f'{n:,}' for n in counts)} rows"
-    ranges = "none declared: no stumps" if record["ranges"] is None else "; ".join(_runs(record["ranges"]))
+    ranges = "none declared, so no stumps" if record["ranges"] is None else "; ".join(_runs(record["ranges"]))
     lines = [
         ("source", record["source"]),
         *(("address", file["url"]) for file in record["files"]),
@@ -151,7 +180,7 @@ def _text(record: dict[str, Any]) -> str:
     text = [
         textwrap.fill(
             value,
-            WIDTH,
+            _WIDTH,
             initial_indent=f"{label:<11}",
             subsequent_indent=" " * 11,
             break_long_words=False,

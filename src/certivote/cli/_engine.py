@@ -9,34 +9,30 @@ from typing import Annotated, Any, Literal
 import typer
 
 from certivote.certificate import Certificate
-from certivote.cli._groups import Options
-from certivote.cli._inputs import TableFormat, as_classes, warnings_as_lines
+from certivote.cli._messages import fail, reason, warnings_as_lines
+from certivote.cli._models import as_classes
+from certivote.cli._options import Options
 from certivote.cli._outputs import check_files
-from certivote.cli._shared import fail, reason
+from certivote.cli._tables import TableFormat
 from certivote.io import TableError, TableFile, TablePieces, divided, files_of, lay_out
 
 
 @dataclass(frozen=True, kw_only=True)
 class Engine(Options):
-    """How tables are read."""
+    """How tables are read.
 
-    engine: Annotated[
-        Literal["memory", "dask"],
-        typer.Option(
-            help="memory: read the table whole. dask: read it in pieces, on a cluster or by all cores of this machine; "
-            "the table may be larger than memory, and several files, by a pattern in quotation marks such as "
-            "'rows/*.parquet'."
-        ),
-    ] = "memory"
-    scheduler: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ADDRESS",
-            help="With --engine dask: the scheduler of a cluster whose workers see the files, such as "
-            "tcp://10.0.0.1:8786.  [default: workers on the cores of this machine, which end with the command]",
-            show_default=False,
-        ),
-    ] = None
+    Attributes
+    ----------
+    engine
+        memory: read the table whole. dask: read it in pieces, on a cluster or by all cores of this machine; the table
+        may be larger than memory, and several files, by a pattern in quotation marks such as 'rows/*.parquet'.
+    scheduler
+        With --engine dask: the scheduler of a cluster whose workers see the files, such as tcp://10.0.0.1:8786.
+        [default: workers on the cores of this machine, which end with the command]
+    """
+
+    engine: Literal["memory", "dask"] = "memory"
+    scheduler: Annotated[str | None, typer.Option(metavar="ADDRESS")] = None
 
     def in_pieces(self, others: Mapping[str, Any]) -> bool:
         """Whether the table is read in pieces; end if options that were given, by their names, need it whole."""

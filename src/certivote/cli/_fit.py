@@ -2,15 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from certivote.cli._columns import ColumnOptions, show_columns
 from certivote.cli._engine import Engine
-from certivote.cli._groups import grouped
-from certivote.cli._inputs import Data, Drop, TableFormat, Target, Units, columns_beside, on_table
 from certivote.cli._learning import Learning
+from certivote.cli._messages import fail
+from certivote.cli._options import verb
 from certivote.cli._outputs import (
     Out,
     Printing,
@@ -21,12 +19,11 @@ from certivote.cli._outputs import (
     writing,
 )
 from certivote.cli._promises import PromiseOptions, check_classes
-from certivote.cli._shared import fail
-from certivote.io import Table, read_table
-from certivote.promises import Promise
+from certivote.cli._tables import Data, Drop, TableFormat, Target, Units, columns_beside, work_on
+from certivote.io import read_table
 
 
-@grouped
+@verb
 def fit(
     *,
     data: Data,
@@ -36,7 +33,7 @@ def fit(
     form: TableFormat,
     columns: ColumnOptions,
     out: Out = None,
-    model: Annotated[Path | None, typer.Option(help="Where to write the classifier with its certificate.")] = None,
+    model: Path | None = None,
     learning: Learning,
     promises: PromiseOptions,
     engine: Engine,
@@ -50,10 +47,15 @@ def fit(
 
     With --engine dask the table may be larger than memory, and several files. The voters are then fitted on at most
     100,000 training rows, the weights are learned from at most a million certification rows, and all are counted.
+
+    Parameters
+    ----------
+    model
+        Where to write the classifier with its certificate.
     """
     file = form.file(data)
     if is_standard_output(model):
-        fail("--model: a classifier is no text to print; give the name of a file.")
+        fail("--model: this writes a binary file; give a file name.")
     outputs = {"--out": out, "--model": model}
     pieces = engine.in_pieces({**units.given(), **learning.of_all_rows(), **promises.of_all_rows()})
     if not pieces:
@@ -68,30 +70,22 @@ def fit(
     if pieces:
         clf, source = _fitted_in_pieces(data, target, drop or (), form, outputs, engine, parameters)
     else:
-        clf, digest = on_table(
-            file,
-            printing.quiet,
-            lambda: read_table(file, target, drop or (), **units.columns()),
-            lambda read: _fitted(read, columns_beside(file, target, drop or ()), asked, parameters, printing.quiet),
-        )
-        source = file.name, digest
+        from certivote.estimator import CertifiedVoteClassifier
+
+        with work_on(file, printing.quiet):
+            read = read_table(file, target, drop or (), **units.columns())
+            rows = {"groups": read.groups, "order": read.order, "table": columns_beside(file, target, drop or ())}
+            check_classes(asked, read.y)
+            clf = CertifiedVoteClassifier(**parameters).fit(read.X, read.y, **rows)
+            if not printing.quiet:
+                show_columns(clf, read.X)
+        source = file.name, read.digest
     clf.certificate_ = clf.certificate_.with_source(*source)
     write_certificate(clf.certificate_, out)
     if model is not None:
         with writing("--model", model):
             clf.save(model)
     show_certificate(clf.certificate_, printing, {"Certificate": out, "Classifier": model})
-
-
-def _fitted(read: Table, beside: Any, promises: Mapping[str, Promise], parameters: dict[str, Any], quiet: bool) -> Any:
-    from certivote.estimator import CertifiedVoteClassifier
-
-    check_classes(promises, read.y)
-    clf = CertifiedVoteClassifier(**parameters)
-    clf.fit(read.X, read.y, groups=read.groups, order=read.order, table=beside)
-    if not quiet:
-        show_columns(clf, read.X)
-    return clf
 
 
 def _fitted_in_pieces(
@@ -115,8 +109,8 @@ def _fitted_in_pieces(
 
 def _no_features(target: str, drop: list[str] | None, units: Units) -> dict[str, str]:
     """Columns that the model does not read, and why: groups are of columns that it reads."""
-    besides = dict.fromkeys(drop or (), "is dropped, and groups are of columns that the model reads")
+    others = dict.fromkeys(drop or (), "is dropped, and this option takes columns that the model reads")
     for name in units.columns().values():
         if name is not None:
-            besides[name] = "is no feature, and groups are of columns that the model reads"
-    return {**besides, target: "holds the classes, which have bounds of their own in every certificate"}
+            others[name] = "is not a feature, and this option takes columns that the model reads"
+    return {**others, target: "holds the classes, which have bounds of their own in every certificate"}

@@ -2,82 +2,67 @@
 
 import json
 import shlex
-import warnings
-from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-import typer
 
 from certivote.certificate import Certificate, UsedRows, part_digest, row_keys
-from certivote.cli._groups import Options
-from certivote.cli._inputs import GROUP, TIME, check_group_or_time, column
+from certivote.cli._messages import fail
+from certivote.cli._options import Options
 from certivote.cli._outputs import Page, Printing, is_standard_output, show_certificate, write_certificate
-from certivote.cli._shared import fail
-from certivote.io import Table, TableError, TableFile, column_names, read_predictions, same_labels
+from certivote.cli._tables import Column, check_group_or_time, column
+from certivote.io import Table, TableFile, column_names, read_predictions, same_labels
 from certivote.promises import Abstention, Subgroups
 
 _MODEL_FILE = ".certivote"
 
 
-@dataclass(frozen=True)
-class GivenModels:
-    """The models that a certificate is about.
-
-    Attributes
-    ----------
-    names : tuple of str
-        Of the models; where their answers came from a table, of its columns.
-    only_answers : bool
-        Whether nothing but the answers was known.
-    """
-
-    names: tuple[str, ...]
-    only_answers: bool
-
-
-def given_models(certificate: Certificate) -> GivenModels | None:
-    """The models that were given; None if the certificate is of a vote that was fitted."""
+def model_names(certificate: Certificate) -> tuple[str, ...]:
+    """Names of the models that were given, or of the columns of their answers; none for a vote that was fitted."""
     if not certificate.is_given:
-        return None
-    with suppress(KeyError, ValueError, RecursionError):
+        return ()
+    try:
         names = json.loads(dict(certificate.provenance.parameters)["models"])
-        if isinstance(names, list) and names and all(isinstance(name, str) for name in names):
-            return GivenModels(tuple(names), certificate.subject == "answers")
-    return None
+    except (KeyError, ValueError, RecursionError):  # a record may come from anywhere
+        return ()
+    return tuple(names) if isinstance(names, list) and all(isinstance(name, str) for name in names) else ()
 
 
-_RECORDED = "  [default: the one that the certificate names, if the table has it]"
-_AGAIN = "  [default: the one that the certificate of the model names]"
 Columns = tuple[str, str | None, str | None]
 """Those of the true classes, of groups and of times."""
 
 
 RecordedScore = Annotated[
     str | None,
-    column("For certificates of answers with promises about how sure they are: the column that says so."),
+    column(help="For certificates of answers with promises about how sure they are: the column that says so."),
 ]
 
 
 @dataclass(frozen=True, kw_only=True)
 class KnownColumns(Options):
-    """Columns of the rows that a certificate is about, or of others like them: mostly named by the certificate."""
+    """Columns of the rows that a certificate is about, or of others like them: mostly named by the certificate.
 
-    target: Annotated[str | None, column(f"Column that holds the true classes.{_RECORDED}", "--target", "--truth")] = (
-        None
-    )
-    predicted: Annotated[
-        list[str] | None,
-        column(
-            "For certificates of given models: column that holds the answers of one; repeat for several, in their "
-            "order.  [default: columns of the models' names]"
-        ),
-    ] = None
-    group: Annotated[str | None, column(f"{GROUP}{_RECORDED}")] = None
-    time: Annotated[str | None, column(f"{TIME}{_RECORDED}")] = None
+    Attributes
+    ----------
+    target
+        Column that holds the true classes. [default: the one that the certificate names, if the table has it]
+    predicted
+        For certificates of given models: column that holds the answers of one; repeat for several, in their order.
+        [default: columns of the models' names]
+    group
+        Column that says what each row belongs to, such as a patient. Not a feature. [default: the one that the
+        certificate names, if the table has it]
+    time
+        Column that says when each row was taken, by numbers or dates. Not a feature. [default: the one that the
+        certificate names, if the table has it]
+    """
+
+    target: Annotated[str | None, column("--target", "--truth")] = None
+    predicted: Annotated[list[str] | None, column()] = None
+    group: Column = None
+    time: Column = None
 
     def check(self, data: Path | None) -> None:
         """End if columns are named of a table that is not given, or two that exclude one another."""
@@ -89,12 +74,16 @@ class KnownColumns(Options):
         """What was given that says something about the rows of a table."""
         return self.given()
 
-    def columns(self, certificate: Certificate, file: TableFile) -> Columns:
-        """The columns that were asked for, or else those that the certificate names, where the table has them."""
-        names = column_names(file)
+    def truth(self, certificate: Certificate) -> str:
+        """The column of the true classes, which the certificate may name."""
         truth = self.target or certificate.provenance.target
         if not truth:
             fail("--target: the certificate does not name the column of the true classes; give it.")
+        return truth
+
+    def columns(self, certificate: Certificate, file: TableFile) -> Columns:
+        """The columns that were asked for, or else those that the certificate names, where the table has them."""
+        names, truth = column_names(file), self.truth(certificate)
         if self.group is not None or self.time is not None:
             return truth, self.group, self.time
         group, time = (name if name and name in names else None for name in (certificate.groups, certificate.order))
@@ -103,21 +92,26 @@ class KnownColumns(Options):
 
 @dataclass(frozen=True, kw_only=True)
 class UnitsAgain(Options):
-    """Groups or times of rows by which a model is certified again: as before, unless it is said otherwise."""
+    """Groups or times of rows by which a model is certified again: as before, unless it is said otherwise.
 
-    group: Annotated[str | None, column(f"{GROUP} The certificate is about a random row of a new one.{_AGAIN}")] = None
-    time: Annotated[
-        str | None, column(f"{TIME} The certificate then shows whether errors grew in that time.{_AGAIN}")
-    ] = None
-    no_groups: Annotated[
-        bool,
-        typer.Option(
-            "--no-groups", help="Certify rows as if they were independent, though the model was certified with groups."
-        ),
-    ] = False
-    no_time: Annotated[
-        bool, typer.Option("--no-time", help="Say nothing of time, though the model was certified for a time.")
-    ] = False
+    Attributes
+    ----------
+    group
+        Column that says what each row belongs to, such as a patient. Not a feature. The certificate is about a random
+        row of a new one. [default: the one that the certificate of the model names]
+    time
+        Column that says when each row was taken, by numbers or dates. Not a feature. The certificate then shows whether
+        errors grew in that time. [default: the one that the certificate of the model names]
+    no_groups
+        Certify rows as if they were independent, though the model was certified with groups.
+    no_time
+        Say nothing of time, though the model was certified for a time.
+    """
+
+    group: Column = None
+    time: Column = None
+    no_groups: bool = False
+    no_time: bool = False
 
     def __post_init__(self) -> None:
         check_group_or_time(self.group, self.time)
@@ -151,36 +145,31 @@ class UnitsAgain(Options):
 
 
 def rows_of_answers(
-    certificate: Certificate,
-    given: GivenModels,
-    file: TableFile,
-    columns: Columns,
-    predicted: list[str] | None,
-    score: str | None = None,
+    certificate: Certificate, file: TableFile, columns: Columns, predicted: list[str] | None, score: str | None = None
 ) -> tuple[Table, Any]:
     """True classes and answers as certified, by the names of the models; features if the record is about them.
 
-    Where no columns of answers are named, those that are called as the models are. Beside it, the columns of a record
-    about nothing but answers by which its promises make groups, or None.
+    Where no columns of answers are named, those that are called as the models are. The second value is the columns by
+    which promises make groups, if the record is about answers only; or None.
     """
-    names = column_names(file)
-    absent = [name for name in given.names if name not in names]
+    names, models = column_names(file), model_names(certificate)
+    absent = [name for name in models if name not in names]
     if not predicted and absent:
         fail(f"--predicted: {file} has no column {absent[0]!r:.80}; name the column with the answers of that model.")
-    chosen = predicted or list(given.names)
-    if len(chosen) != len(given.names):
+    chosen = predicted or list(models)
+    if len(chosen) != len(models):
         fail(
             f"--predicted: {len(chosen)} {'column is' if len(chosen) == 1 else 'columns are'} given, and the "
-            f"certificate is about {len(given.names)} models; name a column for each, in this order: "
-            f"{', '.join(given.names):.400}."
+            f"certificate is about {len(models)} models; name a column for each, in this order: "
+            f"{', '.join(models):.400}."
         )
     recorded = certificate.provenance
-    known = recorded.source and not given.only_answers and set(recorded.columns) <= set(names)
+    known = recorded.source and certificate.subject == "models" and set(recorded.columns) <= set(names)
     features = recorded.columns if known else ()
     beside = [] if features else [name for name in columns_of_groups(certificate) if name in names]
     truth, group, time = columns
     read = read_predictions(file, truth, chosen, features or beside, group=group, time=time, score=score)
-    answers = {name: read.predicted[column] for name, column in zip(given.names, chosen, strict=True)}
+    answers = {name: read.predicted[column] for name, column in zip(models, chosen, strict=True)}
     return replace(read, X=read.X if features else None, predicted=answers), read.X if beside else None
 
 
@@ -190,14 +179,14 @@ def columns_of_groups(certificate: Certificate) -> list[str]:
     return list(dict.fromkeys(fixed.what for each in made for fixed in each.fixed))
 
 
-def as_test(certificate: Certificate, given: GivenModels, read: Table) -> dict[str, Any]:
+def as_test(certificate: Certificate, read: Table) -> dict[str, Any]:
     """True classes and answers as the certificate calls them, and how many of the rows it was made from."""
     answers = [series.tolist() for series in read.predicted.values()]
     rows = np.array([[str(label) for label in row] for row in zip(*answers, strict=True)], dtype=object)
     labels = np.array([str(label) for label in read.y], dtype=object)
-    used = None
-    if given.only_answers or read.X is not None:
-        keys, part = row_keys(rows if given.only_answers else read.X), certificate.deployed_part
+    used, only_answers = None, certificate.subject == "answers"
+    if only_answers or read.X is not None:
+        keys, part = row_keys(rows if only_answers else read.X), certificate.deployed_part
         if part_digest(keys, labels, np.arange(len(labels))) == part.certification_digest:
             used = UsedRows(len(labels), len(labels), found=True, trained=None, certified=len(labels))
     names = same_labels({*labels, *rows.ravel()}, certificate.classes)
@@ -206,52 +195,23 @@ def as_test(certificate: Certificate, given: GivenModels, read: Table) -> dict[s
     return {"truth": truth, "answers": said[0] if len(said) == 1 else certificate.combine(said), "used": used}
 
 
-def common_columns(file: TableFile, training: TableFile, besides: Sequence[str | None]) -> list[str]:
-    """Columns that both files have, besides some."""
-    there = set(column_names(training)) - {"", *besides}
-    found = [name for name in column_names(file) if name in there]
-    if not found:
-        fail(
-            f"--training: {training} and {file} have no other column in common than those of classes, answers, groups "
-            "and times, so their rows cannot be compared."
-        )
-    return found
-
-
-def read_beside_others(
-    file: TableFile, truth: str, predicted: Sequence[str], needed: Sequence[str], **sides: str | None
-) -> Table:
-    """True classes and answers, with all other columns, in which one may see that rows belong together.
-
-    What these hold is no reason to refuse the answers: where they cannot be read, a warning says so, and only those
-    that are needed are taken. ``sides`` are the columns of groups, times and scores.
-    """
-    others = [name for name in column_names(file) if name not in ("", truth, *predicted, *sides.values())]
-    try:
-        return read_predictions(file, truth, predicted, list(dict.fromkeys([*others, *needed])), **sides)
-    except TableError as error:
-        read = read_predictions(file, truth, predicted, needed, **sides)
-        warnings.warn(f"Whether rows belong together was not looked for in the other columns: {error}", stacklevel=2)
-        return read
-
-
 def verify_command(certificate: Certificate, name: str, score: str | None = None) -> str:
     """How to verify a certificate that is in a file of this name, with the options that its record tells.
 
     Which column says how sure the answers are, it does not tell.
     """
-    given = given_models(certificate)
+    models = model_names(certificate)
     words = ["certivote", "verify", name]
-    if given is None:
+    if not models:
         return shlex.join(words)
     words += ["--data", certificate.provenance.source or "ROWS.csv"]
     if certificate.provenance.target:
         words += ["--truth", certificate.provenance.target]
-    if len(given.names) == 1 and Path(given.names[0]).suffix == _MODEL_FILE:
-        words += ["--model", given.names[0]]
+    if len(models) == 1 and Path(models[0]).suffix == _MODEL_FILE:
+        words += ["--model", models[0]]
     elif certificate.provenance.source:
-        words += [word for model in given.names for word in ("--predicted", model)]
-    if given.only_answers and any(promise.name == Abstention.name for promise in certificate.promises):
+        words += [word for model in models for word in ("--predicted", model)]
+    if certificate.subject == "answers" and any(promise.name == Abstention.name for promise in certificate.promises):
         score = score or "SCORE"
     units = {"--group": certificate.groups, "--time": certificate.order, "--score": score}
     words += [word for option, named in units.items() if named for word in (option, named)]

@@ -1,4 +1,4 @@
-"""Where results go: looked at before the work, so that nothing is lost by a name, and nothing is done in vain."""
+"""Where results go: checked before the work, so that no file is lost by a wrong name and no work is wasted."""
 
 import os
 import re
@@ -14,8 +14,8 @@ from typing import Annotated, Any
 import typer
 
 from certivote.certificate import Certificate
-from certivote.cli._groups import Options
-from certivote.cli._shared import fail, say
+from certivote.cli._messages import fail, say
+from certivote.cli._options import Options
 from certivote.io import check_writable, write_atomically
 from certivote.present import plain_text
 
@@ -26,12 +26,13 @@ Quiet = Annotated[
     typer.Option("--quiet", "-q", help="Print nothing but errors and what is asked for by --json or by - as a file."),
 ]
 _OUTPUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
+_READ = {"CERTIFICATE": "the certificate", "SOURCE": "the certificate", "MODEL": "the model", "DATA": "the table"}
 _Identity = tuple[int, int]
 """Device and number: the same for all names of a file."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Printing(Options):
+class Output(Options):
     """What is printed."""
 
     as_json: AsJson = False
@@ -39,11 +40,32 @@ class Printing(Options):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Page(Options):
-    """A certificate as a web page."""
+class Printing(Output):
+    """What is printed, and how much of it.
 
-    report: Annotated[Path | None, typer.Option(help="Where to write the certificate as a web page.")] = None
-    title: Annotated[str | None, typer.Option(help="Heading of the web page.  [default: A certified model]")] = None
+    Attributes
+    ----------
+    details
+        Print all that there is to say, and not only what matters most.
+    """
+
+    details: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page(Options):
+    """A certificate as a web page.
+
+    Attributes
+    ----------
+    report
+        Where to write the certificate as a web page.
+    title
+        Heading of the web page. [default: A certified model]
+    """
+
+    report: Path | None = None
+    title: str | None = None
 
     def __post_init__(self) -> None:
         if is_standard_output(self.report):
@@ -64,12 +86,17 @@ def is_standard_output(path: Path | None) -> bool:
 def check_files(inputs: Mapping[str, Path | None], outputs: Mapping[str, Path | None]) -> None:
     """End before the work, if a result could not be written, or would replace what is read or another result.
 
+    Standard input can be one file only.
+
     Parameters
     ----------
     inputs, outputs : mapping of str to path or None
         By the option or argument that named them. ``-`` is standard input and standard output.
     """
     read = {name: path for name, path in inputs.items() if path is not None}
+    piped = [name for name, path in read.items() if str(path) == "-"]
+    if len(piped) > 1:
+        fail(f"{piped[1]}: standard input is {_READ.get(piped[0], piped[0])} already.")
     written = {name: path for name, path in outputs.items() if path is not None and not is_standard_output(path)}
     for name, path in written.items():
         try:
@@ -124,7 +151,7 @@ def check_folder(option: str, folder: Path) -> None:
     """End before the work, if a folder for results cannot be written to, or made."""
     place = next(place for place in (folder, *folder.resolve().parents) if place.exists())
     if not place.is_dir():
-        fail(f"{option}: {place}: this is a file, and a folder is wanted.")
+        fail(f"{option}: {place}: this is a file, not a folder.")
     if not os.access(place, os.W_OK | os.X_OK):
         fail(f"{option}: {place}: the folder may not be written to.")
 
@@ -167,7 +194,7 @@ def show_certificate(certificate: Certificate, printing: Printing, written: Mapp
     if printing.quiet:
         return
     if not as_json:
-        typer.echo(f"{certificate}\n")
+        typer.echo(f"{certificate.details() if printing.details else certificate}\n")
     for what, path in written.items():
         if path is not None and not is_standard_output(path):
             say(f"{what} written to {path}.", err=as_json)

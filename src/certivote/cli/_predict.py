@@ -1,18 +1,19 @@
 """``certivote predict``."""
 
-from collections.abc import Iterable, Iterator, Sequence
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import typer
 
-from certivote.cli._decisions import Column, decisions
-from certivote.cli._groups import grouped
-from certivote.cli._inputs import TableFormat, Trust, load_model, warnings_as_lines
+from certivote.certificate import Certificate
+from certivote.cli._messages import complain, ending_in_a_line, fail, warnings_as_lines
+from certivote.cli._models import Trust, UnreadValues, load_model, reads_columns
+from certivote.cli._options import share, verb
 from certivote.cli._outputs import Quiet, check_files, is_standard_output, print_result, writing
-from certivote.cli._shared import complain, fail, reason, share
-from certivote.cli._unread import UnreadValues, reads_columns
+from certivote.cli._tables import TableFormat
 from certivote.io import (
     TableError,
     TableFile,
@@ -23,48 +24,25 @@ from certivote.io import (
     readable_columns,
     stream_text,
 )
+from certivote.promises import Abstention, PredictionSets, Sensitivity, answered, flagged, margins, prediction_sets
 from certivote.voters.text_columns import as_number, coded
 from certivote.votes import plurality
 
+Column = Callable[[Any], Any]
+"""Vote masses, a row for each case, to the values of a column."""
 _CHUNK = 50_000
 """Rows in memory at a time."""
 
 
-@grouped
+@verb
 def predict(
     *,
-    model: Annotated[Path, typer.Argument(help="The classifier that `certivote fit --model` wrote.")],
-    data: Annotated[
-        Path,
-        typer.Argument(help="CSV (.csv, .csv.gz) or parquet file with the model's columns; - is standard input."),
-    ],
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="CSV file to write.  [default: standard output]")
-    ] = None,
-    strict: Annotated[
-        bool,
-        typer.Option("--strict", help="Refuse a table with values that the model cannot read; nothing is written."),
-    ] = False,
-    max_unread: Annotated[
-        float,
-        typer.Option(
-            metavar="SHARE",
-            min=0.0,
-            max=1.0,
-            help="Share of the columns of a row, beyond one, up to which values that the model cannot read count as "
-            "missing; with more of them, the table is refused.",
-        ),
-    ] = 0.2,
-    max_error: Annotated[
-        float | None,
-        typer.Option(
-            metavar="ERROR",
-            parser=share,
-            help="For a model that was fitted with --abstain-curve: answer only where the answers are certified to be "
-            "wrong at most this often.",
-            show_default=False,
-        ),
-    ] = None,
+    model: Path,
+    data: Path,
+    out: Annotated[Path | None, typer.Option("--out", "-o")] = None,
+    strict: bool = False,
+    max_unread: Annotated[float, typer.Option(metavar="SHARE", min=0.0, max=1.0)] = 0.2,
+    max_error: Annotated[float | None, typer.Option(metavar="ERROR", parser=share)] = None,
     form: TableFormat,
     trust: Trust = None,
     quiet: Quiet = False,
@@ -86,31 +64,43 @@ def predict(
 
     Rows are read in chunks, so the table may be larger than memory, unless it comes through a pipe. The output file
     appears only when it is complete.
+
+    Parameters
+    ----------
+    model
+        The classifier that `certivote fit --model` wrote.
+    data
+        CSV (.csv, .csv.gz), .xlsx or parquet file with the model's columns; - is standard input.
+    out
+        CSV file to write. [default: standard output]
+    strict
+        Refuse a table with values that the model cannot read; nothing is written.
+    max_unread
+        Share of the columns of a row, beyond one, up to which values that the model cannot read count as missing. With
+        more of them, the table is refused.
+    max_error
+        For a model that was fitted with --abstain-curve: answer only where the answers are certified to be wrong at
+        most this often.
     """
     file = form.file(data)
     check_files({"MODEL": model, "DATA": data}, {"--out": out})
     if out is not None and (is_parquet(out) or out.suffix == ".gz"):
         fail(f"--out: the answers are written as plain CSV, so {out.name} would have a misleading name.")
-    try:
-        with warnings_as_lines(quiet):
-            classifier = load_model(model, trust)
-            if classifier.hyper_posterior_ is not None:
-                fail(
-                    f"{model}: {classifier.certificate_.method} certifies a random vote, which answers anew in every "
-                    "call, so a file has no fixed answers; use the classifier in Python, or fit a method that "
-                    "certifies one vote."
-                )
-            decided, remarks = decisions(classifier.certificate_, max_error)
-            if strict:
-                _check_all(classifier, file)
-            unread = UnreadValues(classifier)
-            if reads_columns(classifier):
-                classifier.voters_.encoder.set_params(max_unread=max_unread)
-            _write(_answers(classifier, file, unread, decided), out, quiet)
-    except BrokenPipeError:
-        raise  # who reads the answers has read enough: no message
-    except (ImportError, OSError, ValueError) as error:
-        fail(reason(error))
+    with ending_in_a_line(), warnings_as_lines(quiet):
+        classifier = load_model(model, trust)
+        if classifier.hyper_posterior_ is not None:
+            fail(
+                f"{model}: {classifier.certificate_.method} certifies a random vote, which answers anew in every "
+                "call, so a file has no fixed answers; use the classifier in Python, or fit a method that "
+                "certifies one vote."
+            )
+        decided, remarks = _decisions(classifier.certificate_, max_error)
+        if strict:
+            _check_all(classifier, file)
+        unread = UnreadValues(classifier)
+        if reads_columns(classifier):
+            classifier.voters_.encoder.set_params(max_unread=max_unread)
+        _write(_answers(classifier, file, unread, decided), out, quiet)
     if not quiet:
         for remark in remarks:
             complain(f"{model}: {remark}.")
@@ -211,3 +201,64 @@ def _numbers(rows: Any, file: TableFile) -> Any:
             )
         columns[name] = np.append(values, np.nan)[codes]
     return type(rows)(columns)
+
+
+def _decisions(certificate: Certificate, max_error: float | None) -> tuple[list[tuple[str, Column]], list[str]]:
+    """What the model decides beyond its answers: a column for each promise that does, and what there is to say.
+
+    Parameters
+    ----------
+    certificate : Certificate
+    max_error : float or None
+        For a curve of abstention: how many of the answers may be wrong.
+    """
+    columns: list[tuple[str, Column]] = []
+    remarks: list[str] = []
+    curve = False
+    for record in certificate.promises:
+        given = {name: json.loads(value) for name, value in record.parameters}
+        if record.name == Abstention.name:
+            target = given.get("max_error")
+            curve = curve or target is None
+            if target is not None and max_error not in (None, target):
+                continue  # another target decides
+            if target is None and max_error is None:
+                remarks.append("a curve of abstention is certified: give --max-error to see which rows are answered")
+                continue
+            columns.append(("certivote_answers", _answered(certificate, max_error if target is None else target)))
+            if not columns[-1][1](np.eye(len(certificate.classes))).any():
+                remarks.append(
+                    "no answers are certified to be wrong that rarely, so certivote_answers is False everywhere"
+                )
+        elif record.name == Sensitivity.name:
+            columns.append(("certivote_flagged", _flags(certificate, given)))
+            if record.chosen is None:
+                remarks.append(
+                    "no threshold is certified to find that many cases, so certivote_flagged is True everywhere"
+                )
+            elif record.thresholds == (0.0,):
+                remarks.append("the threshold is 0, so certivote_flagged is True everywhere: nothing is told apart")
+        elif record.name == PredictionSets.name:
+            columns.append(("certivote_set", _sets(certificate, given)))
+    if max_error is not None and not curve:
+        fail("--max-error: this is for a model that was fitted with --abstain-curve.")
+    return columns, remarks
+
+
+def _answered(certificate: Certificate, max_error: float | None) -> Column:
+    return lambda masses: answered(certificate, margins(masses), max_error)
+
+
+def _flags(certificate: Certificate, given: dict[str, Any]) -> Column:
+    promise = Sensitivity(**given)
+    return lambda masses: flagged(certificate, masses, promise)
+
+
+def _sets(certificate: Certificate, given: dict[str, Any]) -> Column:
+    promise = PredictionSets(**given)
+    classes = np.array(certificate.classes, dtype=object)
+
+    def texts(masses: Any) -> list[str]:
+        return ["|".join(classes[row]) for row in prediction_sets(certificate, masses, promise=promise)]
+
+    return texts

@@ -3,107 +3,64 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import typer
 
-from certivote.cli._groups import Options
-from certivote.cli._inputs import TableFormat, complete_column
-from certivote.cli._shared import fail, share
-from certivote.io import TableError, TableFile, check_columns, column_names, read_costs
+from certivote.cli._messages import fail, naming
+from certivote.cli._options import Options, share
+from certivote.cli._tables import TableFormat, complete_column
+from certivote.io import TableFile, check_columns, column_names, read_costs
 from certivote.promises import Abstention, Costs, Precision, PredictionSets, Promise, Sensitivity, Subgroups
-
-_PANEL = "Promises beside the bound"
-
-
-def _option(metavar: str, help: str, **settings: Any) -> Any:  # noqa: A002  # typer's word
-    return typer.Option(metavar=metavar, help=help, show_default=False, rich_help_panel=_PANEL, **settings)
 
 
 @dataclass(frozen=True, kw_only=True)
 class PromiseOptions(Options):
-    """What else is promised."""
+    """What else is promised.
 
-    abstain: Annotated[
-        float | None,
-        _option(
-            metavar="ERROR",
-            help="Answer only where the model is sure enough for its answers to be wrong at most this often, such as "
-            "0.02.",
-            parser=share,
-        ),
-    ] = None
-    abstain_curve: Annotated[
-        int | None,
-        _option(
-            metavar="POINTS",
-            help="Certify so many levels of sureness at once, such as 20, and choose one afterwards.",
-            min=2,
-            max=1000,
-        ),
-    ] = None
-    precision: Annotated[
-        bool,
-        typer.Option("--precision", help="How often an answer of each class is right.", rich_help_panel=_PANEL),
-    ] = False
-    sensitivity: Annotated[
-        float | None,
-        _option(
-            metavar="SHARE",
-            help="Of two classes: flag cases so that at least this share of one class is found, such as 0.95, with as "
-            "few false alarms as can be.",
-            parser=share,
-        ),
-    ] = None
-    positive: Annotated[
-        str | None,
-        _option(
-            metavar="CLASS",
-            help="The class that --sensitivity is to find.  [default: 1 of 0 and 1, and such]",
-        ),
-    ] = None
-    by: Annotated[
-        list[str] | None,
-        _option(
-            metavar="COLUMN[,COLUMN]",
-            help="Errors within each group of a column, such as sex, and the largest gap; repeat for several columns. "
-            "Columns with a comma between them make groups together: sex,site.",
-            autocompletion=complete_column,
-        ),
-    ] = None
-    costs: Annotated[
-        Path | None,
-        _option(
-            metavar="FILE",
-            help="The expected cost per case, by a table with the columns true, answered and cost; right answers cost "
-            "nothing unless it says so.",
-        ),
-    ] = None
-    sets: Annotated[
-        float | None,
-        _option(
-            metavar="SHARE",
-            help="Give the classes that cannot be excluded, so that the true one is among them for at least this share "
-            "of cases, such as 0.95.",
-            parser=share,
-        ),
-    ] = None
-    together: Annotated[
-        bool,
-        typer.Option(
-            "--together",
-            help="Let the bound and all promises hold at once with probability 1 - delta; otherwise each holds with "
-            "its own delta.",
-            rich_help_panel=_PANEL,
-        ),
-    ] = False
+    Attributes
+    ----------
+    abstain
+        Answer only where the model is sure enough for its answers to be wrong at most this often, such as 0.02.
+    abstain_curve
+        Certify this many levels of sureness at once, such as 20, and choose one afterwards.
+    precision
+        How often an answer of each class is right.
+    sensitivity
+        Of two classes: flag cases so that at least this share of one class is found, such as 0.95, with as few false
+        alarms as possible.
+    positive
+        The class that --sensitivity finds. [default: 1 of 0 and 1, and such]
+    by
+        Errors within each group of a column, such as sex, and the largest gap; repeat for several columns. Columns with
+        a comma between them make groups together: sex,site.
+    costs
+        The expected cost per case, by a table with the columns true, answered and cost; right answers cost nothing
+        unless it says so.
+    sets
+        Give the classes that cannot be excluded, so that the true one is among them for at least this share of cases,
+        such as 0.95.
+    together
+        Let the bound and all promises hold at once with probability 1 - delta; otherwise each holds with its own delta.
+    """
+
+    panel: ClassVar[str] = "Further promises"
+    abstain: Annotated[float | None, typer.Option(metavar="ERROR", parser=share)] = None
+    abstain_curve: Annotated[int | None, typer.Option(metavar="POINTS", min=2, max=1000)] = None
+    precision: bool = False
+    sensitivity: Annotated[float | None, typer.Option(metavar="SHARE", parser=share)] = None
+    positive: Annotated[str | None, typer.Option(metavar="CLASS")] = None
+    by: Annotated[list[str] | None, typer.Option(metavar="COLUMN[,COLUMN]", autocompletion=complete_column)] = None
+    costs: Annotated[Path | None, typer.Option(metavar="FILE")] = None
+    sets: Annotated[float | None, typer.Option(metavar="SHARE", parser=share)] = None
+    together: bool = False
 
     def asked(self, file: TableFile, form: TableFormat, others: Mapping[str, str]) -> dict[str, Promise]:
         """The promises that options ask for, by the options; what is wrong with one ends in a line that names it.
 
         ``others`` are columns of the file that make no groups, and why.
         """
-        groups, costs = columns_by(self.by, file, others), self._costs(file, form)
+        groups, costs = columns_by(self.by, file, others), form.other(self.costs)
         if self.positive is not None and self.sensitivity is None:
             fail("--positive: give --sensitivity with it, the share of this class that is to be found.")
         makers: dict[str, Callable[[Any], Promise]] = {
@@ -118,17 +75,9 @@ class PromiseOptions(Options):
         given, found = self.given(), {}
         for option, make in makers.items():
             if option in given:
-                try:
+                with naming(option):
                     found[option] = make(given[option])
-                except ValueError as error:
-                    fail(f"{option}: {error}")
         return found
-
-    def _costs(self, data: TableFile, form: TableFormat) -> TableFile | None:
-        """The table of costs, in the same format as the data, or in parquet."""
-        if str(self.costs) == str(data.path) == "-":
-            fail("--costs: standard input is the table already.")
-        return form.other(self.costs)
 
     def of_all_rows(self) -> dict[str, Any]:
         """What was given by options that need all rows at once."""
@@ -169,10 +118,8 @@ def columns_by(by: Sequence[str] | None, file: TableFile, others: Mapping[str, s
         for part in parts:
             if part in others:
                 fail(f"--by: {part!r} {others[part]}.")
-        try:
+        with naming("--by"):
             check_columns(file, parts, names)
-        except TableError as error:
-            fail(f"--by: {error}")
         named = parts[0] if len(parts) == 1 else tuple(parts)
         if named in found or len(set(parts)) < len(parts):
             fail(f"--by: {text!r} has a column twice, or is given twice.")

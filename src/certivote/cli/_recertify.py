@@ -6,63 +6,30 @@ from typing import Annotated, Any
 
 import typer
 
-from certivote.certificate import Certificate
-from certivote.cli._certify import of_answers, of_model
-from certivote.cli._given import (
-    RecordedScore,
-    UnitsAgain,
-    columns_of_groups,
-    read_beside_others,
-    write_and_show,
-)
-from certivote.cli._groups import grouped
-from certivote.cli._inputs import Model, TableFormat, Trust, Truth, column, on_table, read_certificate, rows_for
+from certivote.cli._certify import certify_answers, certify_model, read_beside_others
+from certivote.cli._given import RecordedScore, UnitsAgain, columns_of_groups, write_and_show
+from certivote.cli._messages import ending_in_a_line, fail
+from certivote.cli._models import Model, Trust, read_certificate, rows_for
+from certivote.cli._monitor import read_monitor
+from certivote.cli._options import Seed, verb
 from certivote.cli._outputs import Page, Printing, check_files
-from certivote.cli._shared import Seed, fail, reason
-from certivote.cli._states import read_monitor
+from certivote.cli._tables import Column, TableFormat, Truth, work_on
 from certivote.promises import Promise, promises_of
 
 
-@grouped
+@verb
 def recertify(
     *,
     model: Model,
-    data: Annotated[
-        Path,
-        typer.Argument(
-            help="CSV file with a header line (.csv, .csv.gz), or parquet file, of rows that came after the "
-            "certificate; - is standard input."
-        ),
-    ],
+    data: Path,
     truth: Truth,
-    out: Annotated[Path, typer.Option(help="Where to write the new certificate as JSON; - prints it.")],
-    predicted: Annotated[str | None, column("With a certificate: column that holds the answers of its model.")] = None,
-    monitor: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="FILE",
-            help="What `certivote monitor --state` has kept since: the new certificate says what it has seen. Repeat "
-            "for several.",
-            show_default=False,
-        ),
-    ] = None,
+    out: Annotated[Path, typer.Option()],
+    predicted: Column = None,
+    monitor: Annotated[list[Path] | None, typer.Option(metavar="FILE")] = None,
     units: UnitsAgain,
     score: RecordedScore = None,
-    no_promises: Annotated[
-        bool,
-        typer.Option(
-            "--no-promises",
-            help="Make none of the promises of the certificate before. By default all are made again, with the same "
-            "parameters.",
-        ),
-    ] = False,
-    delta: Annotated[
-        float | None,
-        typer.Option(
-            help="Probability with which the new certificate may fail.  [default: that of the one before]",
-            show_default=False,
-        ),
-    ] = None,
+    no_promises: bool = False,
+    delta: float | None = None,
     page: Page,
     seed: Seed = None,
     form: TableFormat,
@@ -77,12 +44,28 @@ def recertify(
 
     It holds if the rows were chosen without regard to how they came out: if an alarm, or the lack of one, decided when
     to certify again, use only rows that came after that moment.
+
+    Parameters
+    ----------
+    data
+        CSV file with a header line (.csv, .csv.gz), or parquet file, of rows that came after the certificate; - is
+        standard input.
+    out
+        Where to write the new certificate as JSON; - prints it.
+    predicted
+        With a certificate: column that holds the answers of its model.
+    monitor
+        What `certivote monitor --state` has kept since: the new certificate says what it has seen. Repeat for several.
+    no_promises
+        Make none of the promises of the certificate before. By default all are made again, with the same parameters.
+    delta
+        Probability with which the new certificate may fail. [default: that of the one before]
     """
     file = form.file(data)
     watched = list(monitor or ())
     kept = {f"--monitor {path}": path for path in watched}
     check_files({"MODEL": model, "DATA": data, **kept}, {"--out": out, "--report": page.report})
-    try:
+    with ending_in_a_line():
         earlier, classifier = read_certificate(model, trust)
         if (classifier is None) != (predicted is not None):
             fail(
@@ -96,34 +79,22 @@ def recertify(
         seen = [read_monitor(path, earlier, classifier) for path in watched]
         settings: dict[str, Any] = {"delta": earlier.delta if delta is None else delta, "random_state": seed}
         settings |= {"promises": promises, "together": earlier.together}
-        needed = [] if no_promises else columns_of_groups(earlier)
-
-        def work(read: Any) -> Certificate:
+        with work_on(file, printing.quiet):
             from certivote.monitor import follow
 
-            if classifier is None:
-                made = of_answers(read, None, {}, settings)
+            if predicted is not None:
+                needed = [] if no_promises else columns_of_groups(earlier)
+                read = read_beside_others(file, truth, [predicted], needed, **columns, score=score)
+                made = certify_answers(read, None, settings)
             else:
-                made = of_model(model.name, classifier, read, file, None, printing.quiet, settings)
-            return follow(made, earlier, seen)
-
-        certificate, digest = on_table(
-            file,
-            printing.quiet,
-            lambda: (
-                read_beside_others(file, truth, [str(predicted)], needed, **columns, score=score)
-                if classifier is None
-                else rows_for(classifier, file, truth, **columns)
-            ),
-            work,
-        )
-    except (OSError, ValueError, ImportError) as error:
-        fail(reason(error))
-    write_and_show(certificate.with_source(file.name, digest), out, page, printing, score)
+                read = rows_for(classifier, file, truth, **columns)
+                made = certify_model(classifier, model.name, read, file, None, settings, printing.quiet)
+            certificate = follow(made, earlier, seen).with_source(file.name, read.digest)
+    write_and_show(certificate, out, page, printing, score)
 
 
 def _check_score(promises: Sequence[Promise], score: str | None, only_answers: bool) -> None:
-    """End if promises ask for what is not known of answers, or a score is given in vain."""
+    """End if promises ask for what is not known of answers, or if a score is given and no promise asks for it."""
     asking = [promise for promise in promises if promise.needs == "scores"]
     if score is not None and not (asking and only_answers):
         fail("--score: it is for a certificate of answers with a promise that asks how sure they are; leave it out.")

@@ -7,47 +7,48 @@ from typing import Annotated, Any
 import typer
 
 from certivote.certificate import Certificate, used_rows
-from certivote.cli._given import KnownColumns, as_test, given_models, rows_of_answers, verify_command
-from certivote.cli._groups import grouped
-from certivote.cli._inputs import TableFormat, Trust, read_certificate, rows_for, warnings_as_lines
+from certivote.cli._given import KnownColumns, as_test, model_names, rows_of_answers, verify_command
+from certivote.cli._messages import complain, fail, reason, say, warnings_as_lines
+from certivote.cli._models import Trust, complain_of_unread, read_certificate, rows_for
+from certivote.cli._options import verb
 from certivote.cli._outputs import Quiet, check_files, is_standard_output, print_result
-from certivote.cli._shared import complain, fail, reason, say
-from certivote.cli._unread import UnreadValues
-from certivote.io import Table, TableError
+from certivote.cli._tables import TableFormat
+from certivote.io import TableError, TableFile
 from certivote.verify import verify
 
 
-@grouped
+@verb
 def report(
     *,
-    source: Annotated[Path, typer.Argument(help="A model; or a certificate as JSON, - for standard input.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Where to write the page; - prints it.")] = Path(
-        "report.html"
-    ),
-    data: Annotated[
-        Path | None,
-        typer.Option(
-            help="Test rows, used neither for training nor for certification. They need the model; or, for "
-            "certificates of given models, its answers."
-        ),
-    ] = None,
+    source: Path,
+    out: Annotated[Path, typer.Option("--out", "-o")] = Path("report.html"),
+    data: Path | None = None,
     known: KnownColumns,
-    title: Annotated[str | None, typer.Option(help="Heading of the page.  [default: the name of the file]")] = None,
+    title: str | None = None,
     form: TableFormat,
     trust: Trust = None,
     quiet: Quiet = False,
 ) -> None:
     """Write a certificate as one web page that works offline: the promise, where it comes from, how to verify it.
 
-    The record is checked first, as `certivote verify` does without a model or data; no page is made of one that fails.
+    The record is checked first, as by `certivote verify` without a model or data; if a check fails, no page is written.
+
+    Parameters
+    ----------
+    source
+        A model; or a certificate as JSON, - for standard input.
+    out
+        Where to write the page; - prints it.
+    data
+        Test rows, used neither for training nor for certification. They need the model; or, for certificates of given
+        models, its answers.
+    title
+        Heading of the page. [default: the name of the file]
     """
     known.check(data)
-    if str(source) == str(data) == "-":
-        fail("--data: standard input is the certificate already.")
     file = None if data is None else form.file(data)
     check_files({"SOURCE": source, "--data": data}, {"--out": out})
     name = source.name if source.is_file() else "certificate.json"
-    test: dict[str, Any] = {}
     try:
         with warnings_as_lines(quiet):
             certificate, model = read_certificate(source, trust)
@@ -55,23 +56,7 @@ def report(
             command = verify_command(certificate, name)
             if model is not None:
                 command += " --data TRAINING_DATA --target TARGET"
-            if file is not None:
-                given = given_models(certificate)
-                if model is None and given is None:
-                    fail("--data: test rows need the model to answer them; give the model in place of its certificate.")
-                if given is None and known.predicted:
-                    fail("--predicted: this certificate is about a vote that was fitted, which answers by itself.")
-                columns = known.columns(certificate, file)
-                if given is None:
-                    read = rows_for(model, file, *columns)
-                    unread = UnreadValues(model)
-                    unread.look_at(read.X)
-                    if not quiet:
-                        unread.complain(file)
-                    test = _answered(model, read)
-                else:
-                    read, _ = rows_of_answers(certificate, given, file, columns, known.predicted)
-                    test = as_test(certificate, given, read)
+            test = {} if file is None else _test(certificate, model, file, known, quiet)
             _write(certificate, out, title=title or Path(name).stem, command=command, **test)
     except TableError as error:
         fail(reason(error))
@@ -90,11 +75,21 @@ def _check_record(certificate: Certificate, source: Path, quiet: bool) -> None:
             complain(f"note: the record is shown unchecked. {error}")
         return
     if failed:
-        fail(f"{source}: the record fails {len(failed)} of its checks, so no page is made of it: {failed[0]}")
+        fail(f"{source}: the record fails {len(failed)} of its checks, so no page is written: {failed[0]}")
 
 
-def _answered(model: Any, read: Table) -> dict[str, Any]:
-    """What the model says of test rows, and how many of them are none."""
+def _test(certificate: Certificate, model: Any, file: TableFile, known: KnownColumns, quiet: bool) -> dict[str, Any]:
+    """True classes and answers of test rows, and how many of these the model was made from."""
+    given = bool(model_names(certificate))
+    if model is None and not given:
+        fail("--data: test rows need the model to answer them; give the model in place of its certificate.")
+    if known.predicted and not given:
+        fail("--predicted: this certificate is about a vote that was fitted, which answers by itself.")
+    columns = known.columns(certificate, file)
+    if given:
+        return as_test(certificate, rows_of_answers(certificate, file, columns, known.predicted)[0])
+    read = rows_for(model, file, *columns)
+    complain_of_unread(model, read.X, file, quiet)
     return {"truth": read.y, "answers": model.predict(read.X), "used": used_rows(model, read.X)}
 
 

@@ -3,69 +3,64 @@
 import importlib.util
 from collections.abc import Iterable, Sequence
 from concurrent.futures import BrokenExecutor
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from certivote import paper
-from certivote.cli._download_bar import download_bar
+from certivote.cli._datasets import check_dataset, download
+from certivote.cli._messages import complain, fail, say
+from certivote.cli._options import DataFolder, suggestion, verb
 from certivote.cli._outputs import Quiet, check_folder
-from certivote.cli._shared import DataFolder, check_dataset, complain, fail, quieten_pooch, say, suggestion
-from certivote.paper import DATASETS, DatasetUnavailable, fetch, locate
+from certivote.paper import DATASETS, DatasetUnavailable, locate
 
 
+@verb
 def reproduce(
-    protocol: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="PROTOCOL",
-            help="paper: Algorithm 1 (Adam), as published. fast: the same voters, priors and loss, by L-BFGS. Repeat "
-            "for both.  [default: fast]",
-            show_default=False,
-        ),
-    ] = None,
-    dataset: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="DATASET",
-            help="Only this dataset; repeat for several.  [default: all that are available]",
-            show_default=False,
-        ),
-    ] = None,
-    method: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="METHOD",
-            help="Only this one of the paper's seven methods; repeat for several.  [default: all]",
-            show_default=False,
-        ),
-    ] = None,
-    repeats: Annotated[int, typer.Option(min=1, help="Random splits of each dataset.")] = 10,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the first split; the others have the seeds after it.")] = 0,
-    jobs: Annotated[int, typer.Option(min=1, help="Splits to work on at a time, each in a process of its own.")] = 1,
+    protocol: Annotated[list[str] | None, typer.Option(metavar="PROTOCOL")] = None,
+    dataset: Annotated[list[str] | None, typer.Option(metavar="DATASET")] = None,
+    method: Annotated[list[str] | None, typer.Option(metavar="METHOD")] = None,
+    repeats: Annotated[int, typer.Option(min=1)] = 10,
+    seed: Annotated[int, typer.Option(min=0)] = 0,
+    jobs: Annotated[int, typer.Option(min=1)] = 1,
     data: DataFolder = None,
-    out: Annotated[Path, typer.Option(file_okay=False, help="Folder of runs.csv, the tables and the figures.")] = Path(
-        "results"
-    ),
-    tables: Annotated[
-        bool, typer.Option("--tables", help="Run nothing, and only write tables and figures of the finished runs.")
-    ] = False,
-    certificates: Annotated[
-        bool, typer.Option("--certificates", help="Keep the certificate of every run that is done now, as JSON.")
-    ] = False,
+    out: Annotated[Path, typer.Option(file_okay=False)] = Path("results"),
+    tables: bool = False,
+    certificates: bool = False,
     quiet: Quiet = False,
 ) -> None:
-    """Run the paper's experiments, and set the published figures beside the measured ones.
+    """Run the paper's experiments, and compare the published figures with the measured ones.
 
     Finished runs are kept in runs.csv and never repeated: interrupt the command as you like and start it again, or let
     several processes work on one folder.
+
+    Parameters
+    ----------
+    protocol
+        paper: Algorithm 1 (Adam), as published. fast: the same voters, priors and loss, by L-BFGS. Repeat for both.
+        [default: fast]
+    dataset
+        Only this dataset; repeat for several. [default: all that are available]
+    method
+        Only this one of the paper's seven methods; repeat for several. [default: all]
+    repeats
+        Random splits of each dataset.
+    seed
+        Seed of the first split; the others have the seeds after it.
+    jobs
+        Splits to work on at a time, each in a process of its own.
+    out
+        Folder of runs.csv, the tables and the figures.
+    tables
+        Run nothing, and only write tables and figures of the finished runs.
+    certificates
+        Keep the certificate of every run that is done now, as JSON.
     """
     for package in ("filelock", "matplotlib"):  # the second is needed at the end, which is too late to say so
         if importlib.util.find_spec(package) is None:
             fail(f"reproduce needs the package {package}: install certivote[reproduce].")
-    from certivote.cli._run_bar import run_bar
+    from certivote.cli._progress import run_bar
 
     _check("--protocol", protocol, paper.PROTOCOLS)
     _check("--method", method, paper.PAPER_METHODS)
@@ -95,8 +90,8 @@ def reproduce(
         fail(" ".join(str(error).split()))
     except BrokenExecutor:
         fail(
-            f"a process was killed, perhaps for want of memory; finished runs are in {out / 'runs.csv'}, and the same "
-            "command, with fewer --jobs, goes on from there."
+            f"a process was killed, perhaps because memory ran out; finished runs are in {out / 'runs.csv'}, and the "
+            "same command, with fewer --jobs, goes on from there."
         )
     except KeyboardInterrupt:
         fail(f"interrupted; finished runs are in {out / 'runs.csv'}, and the same command goes on from there.")
@@ -116,13 +111,11 @@ def _available(chosen: Sequence[str] | None, data: Path | None, quiet: bool) -> 
     """The datasets to run; one that was asked for must be there, others are left out with a line."""
     for name in chosen or ():
         check_dataset(name, "--dataset")
-    quieten_pooch()
     found = []
     for name in dict.fromkeys(chosen or DATASETS):
         try:
             if locate(name, data) is None:
-                with nullcontext() if quiet else download_bar(name) as bar:
-                    fetch(name, data, progressbar=bar)
+                download(name, data, quiet)
             found.append(name)
         except DatasetUnavailable as error:
             if chosen:

@@ -1,34 +1,27 @@
 """``certivote verify``."""
 
 import json
+import textwrap
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
 from certivote.certificate import Certificate, counted, percent_up
 from certivote.cli._engine import Engine
-from certivote.cli._given import KnownColumns, RecordedScore, given_models, rows_of_answers
-from certivote.cli._groups import grouped
-from certivote.cli._inputs import (
-    TableFormat,
-    Training,
-    Trust,
-    all_processors,
-    columns_beside,
-    load_model,
-    read_certificate,
-    rows_for,
-    warnings_as_lines,
-)
+from certivote.cli._given import KnownColumns, RecordedScore, model_names, rows_of_answers
+from certivote.cli._messages import complain, ending_in_a_line, fail, say, warnings_as_lines
+from certivote.cli._models import Trust, load_model, read_certificate, rows_for
+from certivote.cli._options import verb
 from certivote.cli._outputs import Printing, check_files
-from certivote.cli._shared import complain, fail, reason, say
+from certivote.cli._tables import TableFormat, Training, all_processors, columns_beside
 from certivote.io import Table, TableFile, column_names, read_alike
 from certivote.verify import Check
 from certivote.verify import verify as audit
 
+_WIDTH = 100
 _OPTIONS = {
     "groups=": "--group",
     "order=": "--time",
@@ -41,44 +34,40 @@ _OPTIONS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Against(KnownColumns):
-    """What a certificate is held against, besides a model and a table."""
+    """What a certificate is compared with, in addition to a model and a table.
+
+    Attributes
+    ----------
+    earlier
+        For certificates of `certivote recertify`: the certificate, or model, that it follows.
+    refit
+        Fit again from the data, and compare all results; needs --data.
+    """
 
     score: RecordedScore = None
     training: Training = None
-    earlier: Annotated[
-        Path | None,
-        typer.Option(help="For certificates of `certivote recertify`: the certificate, or model, that it follows."),
-    ] = None
-    refit: Annotated[
-        bool,
-        typer.Option("--refit", help="Fit again from the data, and compare all that came of it; needs --data."),
-    ] = False
+    earlier: Path | None = None
+    refit: bool = False
 
     def about_rows(self) -> dict[str, Any]:
         return {option: value for option, value in self.given().items() if option not in ("--earlier", "--refit")}
 
 
-@grouped
+@verb
 def verify(
     *,
-    certificate: Annotated[
-        Path, typer.Argument(help="The certificate as JSON, - for standard input; or a model, which holds its own.")
-    ],
-    model: Annotated[Path | None, typer.Option(help="The model that the certificate is said to be about.")] = None,
-    data: Annotated[
-        Path | None,
-        typer.Option(
-            help="The file that the model was fitted to, in the same format, which needs the model; or, for "
-            "certificates of given models, the file of their answers."
-        ),
-    ] = None,
+    certificate: Path,
+    model: Path | None = None,
+    data: Path | None = None,
     against: Against,
     form: TableFormat,
     trust: Trust = None,
     engine: Engine,
     printing: Printing,
 ) -> None:
-    """Recompute a certificate and print one line per check; the exit code is 0 only if every check has passed.
+    """Recompute a certificate; the exit code is 0 only if every check has passed.
+
+    Printed are the checks that failed, and what is taken on trust; with --details, one line per check.
 
     From the JSON alone, everything that the bound is made of is recomputed in ball arithmetic. With the model and the
     data, the voters vote again and the errors are counted again; with --refit, all is learned again. Columns that the
@@ -86,7 +75,17 @@ def verify(
 
     Of a certificate that `certivote certify` made of answers, the answers are counted again from their table.
 
-    What nothing that was given can show is marked by TRUST, with the reason.
+    What cannot be checked with the files that you give is marked by TRUST, with the reason.
+
+    Parameters
+    ----------
+    certificate
+        The certificate as JSON, - for standard input; or a model, which holds its own.
+    model
+        The model that the certificate is said to be about.
+    data
+        The file that the model was fitted to, in the same format, which needs the model; or, for certificates of given
+        models, the file of their answers.
     """
     against.check(data)
     if against.refit and data is None:
@@ -94,28 +93,25 @@ def verify(
     if engine.engine != "memory" and data is None:
         fail("--engine: give --data with it, the rows that it reads in pieces.")
     files = {"--data": data, "--training": against.training, "--earlier": against.earlier}
-    _check_standard_input(files, certificate)
     whole = {option: value for option, value in against.given().items() if option != "--target"}
     pieces = engine.in_pieces(whole)
     if not pieces:
         check_files({"CERTIFICATE": certificate, "--model": model, **files}, {})
     file, training = None if data is None else form.file(data), form.other(against.training)
-    try:
-        with warnings_as_lines(printing.quiet):
-            record, classifier = read_certificate(certificate, trust)
-            if model is not None:
-                classifier = load_model(model, trust)
-            earlier = None if against.earlier is None else read_certificate(against.earlier, trust)[0]
-            if data is None or file is None:
-                checks = audit(record, classifier, earlier=earlier)
-            elif pieces:
-                wanted = _target_in_pieces(record, classifier, against.target)
-                with engine.pieces(data, form, {}, printing.quiet) as work:
-                    checks = work.audited(record, classifier, wanted)
-            else:
-                checks = _audit_of_rows(record, classifier, file, training, earlier, against)
-    except (OSError, ValueError, ImportError) as error:
-        fail(reason(error))
+    with ending_in_a_line(), warnings_as_lines(printing.quiet):
+        record, classifier = read_certificate(certificate, trust)
+        if model is not None:
+            classifier = load_model(model, trust)
+        earlier = None if against.earlier is None else read_certificate(against.earlier, trust)[0]
+        if data is None or file is None:
+            checks = audit(record, classifier, earlier=earlier)
+        elif pieces:
+            _check_in_pieces(record, classifier)
+            truth = against.truth(record)
+            with engine.pieces(data, form, {}, printing.quiet) as work:
+                checks = work.audited(record, classifier, truth)
+        else:
+            checks = _audit_of_rows(record, classifier, file, training, earlier, against)
     _show(record, checks, printing, counted_again=data is not None)
     raise typer.Exit(0 if all(check.passed for check in checks) else 1)
 
@@ -148,18 +144,8 @@ def _audit_of_rows(
         )
 
 
-def _check_standard_input(files: dict[str, Path | None], certificate: Path) -> None:
-    """End if standard input is named as two files."""
-    taken = {"CERTIFICATE": str(certificate)}
-    for option, path in files.items():
-        if str(path) == "-" in taken.values():
-            what = "the certificate already" if option == "--data" else "another file already"
-            fail(f"{option}: standard input is {what}.")
-        taken[option] = str(path)
-
-
 def _show(record: Certificate, checks: Sequence[Check], printing: Printing, counted_again: bool) -> None:
-    """Print one line per check and the verdict."""
+    """Print the checks that failed, what is taken on trust, and the verdict; all checks, if details are asked for."""
     trusted = sum(check.on_trust for check in checks)
     failed, made = sum(not check.passed for check in checks), len(checks) - trusted
     verdict = f"{failed} of {made} checks FAILED: do not rely on this certificate."
@@ -172,7 +158,10 @@ def _show(record: Certificate, checks: Sequence[Check], printing: Printing, coun
             complain(verdict)
         return
     for check in checks:
-        say(_in_options(str(check)) if check.on_trust else str(check))
+        if printing.details:
+            say(_in_options(str(check)) if check.on_trust else str(check))
+        elif check.on_trust or not check.passed:
+            say(textwrap.shorten(_in_options(str(check)), _WIDTH, placeholder=" ...") if check.passed else str(check))
     if not failed:
         rest = f"; {trusted} thing{'s are' if trusted > 1 else ' is'} taken on trust" if trusted else ""
         more = f" and {counted(len(record.promises), 'promise')}" if record.promises else ""
@@ -180,6 +169,7 @@ def _show(record: Certificate, checks: Sequence[Check], printing: Printing, coun
             f"All {made} checks passed{rest}. The bound of {percent_up(record.bound)}{more} "
             f"{'are' if more else 'is'} proved for these numbers"
             f"{'.' if counted_again else '; nothing was counted again: give --data with the rows.'}"
+            f"{'' if printing.details else ' (--details shows each check.)'}"
         )
     typer.echo(f"\n{verdict}")
 
@@ -197,17 +187,17 @@ def _read(
     file: TableFile,
     against: Against,
 ) -> tuple[Table, Any]:
-    """The rows that the certificate is said to come from; beside answers, columns that its promises are about."""
-    given = given_models(record)
-    if given is None and classifier is None:
+    """The rows that the certificate is said to come from; with answers, the columns that its promises are about."""
+    given = bool(model_names(record))
+    if not given and classifier is None:
         fail("--data: give --model with it; without the model, nothing says which rows are the certification rows.")
-    if given is None and against.predicted:
+    if not given and against.predicted:
         fail("--predicted: this certificate is about a vote that was fitted; give --model, which answers by itself.")
-    if given is not None and against.refit:
+    if given and against.refit:
         fail("--refit: this certificate is about a model that was given, so there is no fit to repeat.")
     columns = against.columns(record, file)
-    if given is not None and (classifier is None or against.predicted):
-        return rows_of_answers(record, given, file, columns, against.predicted, against.score)
+    if given and (classifier is None or against.predicted):
+        return rows_of_answers(record, file, columns, against.predicted, against.score)
     if against.score is not None:
         fail("--score: the model itself says how sure it is; leave it out.")
     read = rows_for(classifier, file, *columns)
@@ -217,22 +207,19 @@ def _read(
     return read, columns_beside(file, columns[0], [name for name in column_names(file) if name not in named])
 
 
-def _target_in_pieces(record: Certificate, classifier: Any, target: str | None) -> str:
-    """The column of the true classes; end if the certificate cannot be held against rows that come in pieces."""
-    if given_models(record) is not None:
+def _check_in_pieces(record: Certificate, classifier: Any) -> None:
+    """End if the certificate cannot be compared with rows that are read in pieces."""
+    if model_names(record):
         fail("--engine: this certificate is about a model that was given; verify it with --engine memory.")
     if classifier is None:
         fail("--data: give --model with it; without the model, nothing says which rows are the certification rows.")
     if not hasattr(classifier, "feature_names_in_"):
         fail("--engine: the model was fitted to columns without names; verify it with --engine memory.")
-    if not (target or record.provenance.target):
-        fail("--target: the certificate does not name the column of the true classes; give it.")
-    return target or record.provenance.target
 
 
 def _training(record: Certificate, shown: TableFile, read: Table) -> Any:
     """The rows that the given models were trained on."""
-    if given_models(record) is None:
+    if not model_names(record):
         fail("--training: this certificate is about a vote that was fitted; its training rows are in --data.")
     if not hasattr(read.X, "columns"):
         fail("--training: this certificate is about answers only, so there are no columns to compare rows by.")

@@ -93,7 +93,7 @@ class ClusterBlocks:
 
 
 def votes_by_block(part: Part, X: Any, y: Any, voters: FittedVoters, first: int, size: int) -> list[Piece]:
-    """Votes on the certification rows of a partition, the first of which has this place, cut where blocks end."""
+    """Votes on the certification rows of a partition, whose first has this place, cut where blocks end."""
     with working_on(part.place):
         rows = read(part, X, y)
         assert rows is not None

@@ -71,7 +71,7 @@ def train_booster(
                 matrix = xgboost.dask.DaskQuantileDMatrix(passes.client, array.concatenate(X), array.concatenate(y))
                 found = xgboost.dask.train(passes.client, parameters, matrix, num_boost_round=BOOSTER_ROUNDS)
             return bytes(found["booster"].save_raw("json"))
-        except Exception as error:  # whatever a worker that is lost makes xgboost say
+        except Exception as error:  # any error that xgboost raises where a worker is lost
             if attempt + 1 == _ATTEMPTS:
                 told = f"xgboost could not train on this cluster, and its booster does not vote: {error!s:.200}"
                 warnings.warn(told, UserWarning, stacklevel=2)
@@ -90,6 +90,6 @@ def training_rows(
 
 
 def kept_places(first: int, stop: int, out: NDArray[np.intp], step: int) -> NDArray[np.intp]:
-    """Of the training rows of a partition, those that train the booster: every so many, but none that weighs voters."""
+    """Training rows of a partition that train the booster: one in ``step``, but none that weighs voters."""
     places = np.arange(-first % step, stop - first, step)
     return places[~np.isin(places, out)]

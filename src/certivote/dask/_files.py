@@ -69,7 +69,7 @@ def frame_of(table: TablePieces) -> Any:
 
 
 def frames(client: Any, table: TablePieces) -> Iterator[Any]:
-    """The rows of all pieces in their order, of which a few are read ahead."""
+    """The rows of all pieces in their order; a few pieces are read ahead."""
     numbers = iter(range(len(table.rows)))
     ahead: deque[Any] = deque()
     try:

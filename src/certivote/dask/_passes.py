@@ -33,7 +33,7 @@ class Looked:
 
 
 def look(part: Part, X: Any, y: Any) -> Looked:
-    """How many rows there are, of which classes, and what the features are."""
+    """How many rows there are, their classes, and what the features are."""
     with working_on(part.place):
         layout = Layout.of(*apart(X, y)) if len(X) else None
         index = None if isinstance(y, Target) else _index_sums(X, y)

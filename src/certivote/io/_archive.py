@@ -19,7 +19,7 @@ FORMAT, FORMAT_VERSION = "certivote model", 1
 _LARGEST = 1 << 34
 """Bytes that a file may unpack to."""
 _SPARE, _RATIO = 1 << 26, 200
-"""A file may unpack to so many bytes, and to so many times its own size beyond: arrays of votes are no emptier."""
+"""A file may unpack to ``_SPARE`` bytes plus ``_RATIO`` times its own size: arrays of votes need no more."""
 _LARGEST_TEXT = 1 << 28
 _PER_VALUE = 100
 """Bytes of memory that a value in JSON takes, be it as short as ``{}``."""
@@ -104,7 +104,7 @@ def read_archive(path: Path, content: bytes | None = None) -> Archive:
     Raises
     ------
     ModelFileError
-        If it is no model, is damaged, or would unpack to more than its size warrants.
+        If it is not a model, is damaged, or would unpack to more than its size warrants.
     """
     if content is None and not stat.S_ISREG(path.stat().st_mode):
         raise ModelFileError(f"{path} is not a regular file; a model is read from one.")
@@ -118,7 +118,7 @@ def read_archive(path: Path, content: bytes | None = None) -> Archive:
         raise
     except MemoryError as error:
         raise ModelFileError(f"{path} needs more memory than there is.") from error
-    except Exception as error:  # whatever a damaged file makes the reader say
+    except Exception as error:  # a damaged file may make the reader raise anything
         raise ModelFileError(f"{path} is not a certivote model, or is damaged: {error!s:.200}") from error
 
 

@@ -38,7 +38,7 @@ def pack(objects: Sequence[Any]) -> bytes:
     try:
         content: bytes = skops.dumps(list(objects))
         skops.loads(content, trusted=skops.get_untrusted_types(data=content))
-    except Exception as error:  # whatever an object's own code may say
+    except Exception as error:  # an object's own code may raise anything
         names = ", ".join(sorted({type(item).__name__ for item in objects}))
         raise TypeError(f"The model holds objects that cannot be written to a file ({names}): {error}") from error
     return content
@@ -63,7 +63,7 @@ def unpack(content: bytes, trusted: Sequence[str], path: Path, most: int, others
         found = types_in(schema)
     except ModelFileError:
         raise
-    except Exception as error:  # whatever a damaged file makes the reader say
+    except Exception as error:  # a damaged file may make the reader raise anything
         raise ModelFileError(f"{path} cannot be read: {type(error).__name__}: {error!s:.200}") from error
     strangers = sorted(found - set(trusted))
     if strangers:
@@ -153,7 +153,7 @@ def _check_references(schema: Any) -> None:
 
 
 def _check_entries(file: zipfile.ZipFile, size: int, most: int, path: Path) -> None:
-    """Refuse arrays that declare more than they hold, and whatever would unpack to more than it is.
+    """Refuse arrays that declare more than they hold, and everything that would unpack to more than it is.
 
     skops packs nothing, and what it does not write is not read: so entries have their size, and lie apart. Only a
     sparse matrix is an archive of its own, of arrays that are packed.

@@ -12,7 +12,7 @@ _LARGEST = 1 << 28
 
 
 def read_certificate(path: str | os.PathLike[str]) -> Certificate:
-    """The certificate of a file: its JSON, or a model, of which nothing else is opened.
+    """The certificate of a file: its JSON, or a model, where nothing else is opened.
 
     Raises
     ------

@@ -89,7 +89,7 @@ def raw_csv(
     kept, sides : sequence of str
         Columns of features, and others, which are text.
     text : collection of str
-        Features that are text besides, whatever they hold.
+        Features that are text too, for any values.
     ends : bool
         Whether the table ends here, so that rows without values at the end are none.
     """
@@ -135,14 +135,14 @@ def raw_csv(
 
 
 def csv_side(file: TableFile, names: list[str], name: str, codes: NDArray[np.integer], texts: list[str]) -> SideColumn:
-    """A column that is no feature."""
+    """A column that is not a feature."""
     if not len(codes):
         raise TableError(f"{file}: there are no rows below the header.")
     return SideColumn(file, name, codes, texts, lambda row: _cell(file, row, names.index(name)))
 
 
 def csv_chunks(file: TableFile, n_rows: int, names: Sequence[str], **settings: Any) -> Iterator[Any]:
-    """Frames of at most so many rows, by pandas; of several columns without a name, none can be asked for."""
+    """Frames of at most ``n_rows`` rows, by pandas; if several columns lack a name, these cannot be asked for."""
     import pandas as pd
 
     if tuple(int(part) for part in pd.__version__.split(".")[:2]) < (3, 1):
@@ -176,7 +176,7 @@ def _known(column: Any, texts: dict[str, int]) -> NDArray[np.int32]:
 
 
 def check_widths(file: TableFile) -> None:
-    """Look for the first line that is no row of the table, and complain about it."""
+    """Look for the first line that is not a row of the table, and complain about it."""
     named = 0
     for line, row, header in _lines(file):
         # Where the last columns have no name, spreadsheets end some lines before them.

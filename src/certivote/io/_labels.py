@@ -38,7 +38,7 @@ def true_and_predicted(truth: SideColumn, predicted: Sequence[SideColumn]) -> tu
 
 
 def classes_and_answers(truth: SideColumn, predicted: Sequence[SideColumn]) -> tuple[Labels, dict[str, Labels]]:
-    """What the texts of the columns stand for, of which no value is missing."""
+    """What the texts of the columns stand for; no value is missing."""
     truth.check_classes("the column", "is another one meant? A certificate is about answers that are classes.")
     classes = _values(truth)
     answers: dict[str, Labels] = {}

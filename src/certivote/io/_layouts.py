@@ -18,7 +18,7 @@ from certivote.io._tables import check_columns
 Run = Callable[[Callable[[FilePiece], Any], Sequence[FilePiece]], Iterable[Any]]
 """A function and pieces to what it makes of each, in their order: ``map``, or one that lets others do it."""
 _MOST = 1_000_000
-"""Different texts of a column, beyond which it is no column of categories."""
+"""Different texts of a column, beyond which it is not a column of categories."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class _Seen:
 
 @dataclass(frozen=True)
 class Layout:
-    """How columns are read, whatever a piece shows of them.
+    """How columns are read, in every piece.
 
     Attributes
     ----------

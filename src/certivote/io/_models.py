@@ -38,7 +38,7 @@ _Probe = Annotated[Any, "probe rows"]
 
 @dataclass(frozen=True)
 class StoredValues:
-    """What a file holds of a model besides its certificate.
+    """What a file holds of a model, without its certificate.
 
     Attributes
     ----------
@@ -107,7 +107,7 @@ def write_model(path: str | os.PathLike[str], model: StoredModel) -> None:
 
 
 def stored_values(model: StoredModel) -> dict[str, Any]:
-    """All that a file holds of the model besides its certificate, with arrays and brought objects in their places."""
+    """All that a file holds of the model without its certificate, with arrays and brought objects in their places."""
     return _plain(model, InPlace())
 
 
@@ -161,7 +161,7 @@ def _understood(archive: Archive, brought: Sequence[Any], path: Path) -> StoredM
         raise ModelFileError(f"{path}: {error}") from error
     except MemoryError as error:
         raise ModelFileError(f"{path} needs more memory than there is.") from error
-    except Exception as error:  # whatever a damaged file makes the reader say
+    except Exception as error:  # a damaged file may make the reader raise anything
         raise ModelFileError(f"{path} cannot be read: {error!s:.500}") from error
     return model
 
@@ -183,14 +183,14 @@ class _Rule:
 
 
 class _ModelReader(PlainReader):
-    """Knows besides what the values of a model look like in the file of this certificate."""
+    """Also knows the values of a model in the file of this certificate."""
 
     def __init__(self, archive: Archive, brought: Sequence[Any], certificate: Certificate):
         super().__init__(archive.arrays, brought, archive.most)
         self._certificate = certificate
 
     def reader(self, wanted: Any) -> Callable[[Any], Any]:
-        """Besides what plain data are: rows by a rule, probe rows, and what new rows are compared with."""
+        """In addition to plain data: rows by a rule, probe rows, and what new rows are compared with."""
         if wanted is NumberedRows:
             return lambda node: self.record(_Rule, node).rows(self._certificate)
         if wanted is Reference:

@@ -70,7 +70,7 @@ def read_outcomes(
     identity: str | None = None,
     group: str | None = None,
 ) -> OutcomeTable:
-    r"""Read outcomes, of which some may not be known yet, and there may be as few as one.
+    r"""Read outcomes. Some may not be known yet, and there may be as few as one.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def _by_value(file: TableFile, texts: Sequence[str]) -> NDArray[Any]:
 
 
 def _contents(file: TableFile) -> Iterator[bytes]:
-    """A digest of the values in each row, column by column, whatever their order and however they are written."""
+    """A digest of the values in each row, the same for any order of the columns and any way of writing a value."""
     import pandas as pd
 
     for chunk in stream_text(file, _CHUNK):

@@ -44,9 +44,11 @@ def raw_workbook(file: TableFile, kept: Sequence[str], sides: Sequence[str]) -> 
     if not len(frame):
         raise TableError(f"{file}: there are no rows below the header.")
     rows = frame.index.tolist()
-    return _raw(
-        file, kept, sides, lambda name: frame[name].reset_index(drop=True), lambda row: f"{file}, row {rows[row]}"
-    )
+
+    def read(name: str) -> Any:
+        return frame[name].reset_index(drop=True)
+
+    return _raw(file, kept, sides, read, lambda row: f"{file}, row {rows[row]}", lambda name: str(frame[name].dtype))
 
 
 def raw_parquet(
@@ -79,7 +81,10 @@ def raw_parquet(
         table = stored.read_row_groups(list(chosen), [written[name]])
         return table.to_pandas(date_as_object=False).iloc[:, 0]
 
-    return _raw(file, kept, sides, read, lambda row: f"{file}, row {first + row + 1}")
+    def kind_of(name: str) -> str:
+        return str(stored.schema_arrow.field(written[name]).type)
+
+    return _raw(file, kept, sides, read, lambda row: f"{file}, row {first + row + 1}", kind_of)
 
 
 def _raw(
@@ -88,6 +93,7 @@ def _raw(
     sides: Sequence[str],
     read: Callable[[str], Any],
     where: Callable[[int], str],
+    kind_of: Callable[[str], str],
 ) -> dict[str, Any]:
     """Columns that ``read`` gives by their names."""
 
@@ -95,7 +101,7 @@ def _raw(
         try:
             return coding(column)
         except TypeError:
-            kind = type(next(value for value in column if value is not None)).__name__
+            kind = kind_of(name)
             raise TableError(
                 f"{file}: column {name!r} holds values of type {kind}, which are neither numbers nor text{advice}."
             ) from None

@@ -229,10 +229,10 @@ def _blocks(file: TableFile, names: list[str], state: tuple[int, int]) -> Iterat
 
 
 def _row_end(stream: BinaryIO, start: int, least: int, size: int) -> tuple[int, int]:
-    """Where the first row ends that has its end so many bytes behind the start of a row, and the lines up to there.
+    """Where the first row ends whose end is ``least`` bytes or more behind ``start``, and the lines up to there.
 
-    A line end between quotation marks is none of a row. A stray mark may move the end into a value: then the piece ends
-    with an open quotation, and cannot be read.
+    A line end between quotation marks does not end a row. A stray mark may move the end into a value: then the piece
+    ends with an open quotation, and cannot be read.
     """
     stream.seek(start)
     lines, quotes, begin = 0, 0, start

@@ -2,9 +2,9 @@
 
 What a file may hold is closed. Fitted voters are dataclasses of :mod:`certivote.voters` whose fields have types, and a
 field is read only as its type says. Recipes are estimators that are made of their parameters alone, listed in
-:data:`RECIPES`, and so are methods and splits; promises are listed in :data:`PROMISES`. Whatever else a user brings, a
-classifier or a transformer of any library, is kept apart, in a list of *brought* objects that plain data refer to by
-number.
+:data:`RECIPES`, and so are methods and splits; promises are listed in :data:`PROMISES`. Other objects that a user
+brings, classifiers or transformers of any library, are kept apart, in a list of *brought* objects that plain data refer
+to by number.
 """
 
 import dataclasses
@@ -27,7 +27,7 @@ from certivote.voters import KINDS, RECIPES, ColumnEncoder, FittedVoters, VoterS
 
 _RECIPES: dict[str, Any] = {kind.__name__: kind for kind in (*RECIPES, *CLASSES.values(), Cross, Folds, Single)}
 _LABELS = "biufU"
-"""Kinds of arrays that labels may be, besides texts as objects."""
+"""Kinds of arrays that labels may be, apart from texts as objects."""
 _DEEPEST = 40
 """How deep plain data may be nested."""
 Parameter = Annotated[Any, "a parameter of an estimator"]
@@ -73,7 +73,7 @@ class PlainWriter:
         return self._bring(value)
 
     def labels(self, labels: NDArray[Any]) -> Any:
-        """The classes, of whichever type they are."""
+        """The classes, of any type."""
         return labels_of(labels)
 
     def _named(self, values: dict[str, Any]) -> dict[str, Any]:
@@ -144,7 +144,7 @@ class PlainReader(Reader):
         self._depth = 0
 
     def reader(self, wanted: Any) -> Callable[[Any], Any]:
-        """Besides what JSON has: arrays, fitted voters, families, and parameters of estimators."""
+        """In addition to JSON: arrays, fitted voters, families, and parameters of estimators."""
         wanted = _written_out(wanted)
         if wanted == Labels:
             return labels_from

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 _MOST_ROWS = 1 << 8
-"""Rows that a file may have voted on when it is opened, of which each takes memory for all voters."""
+"""Rows that a file may have voted on when it is opened; each takes memory for all voters."""
 _PER_COLUMN = 16
 """Bytes for each column that trees take to look at a sparse row."""
 
@@ -33,7 +33,7 @@ def probe_of(rows: Any) -> dict[str, Any] | None:
 
 
 def check_probe(rows: Any, width: int, most: int) -> None:
-    """Raise a ValueError unless these are a few rows of so many columns, and memory for them is warranted."""
+    """Raise a ValueError unless these are a few rows with ``width`` columns, and memory for them is warranted."""
     if len(rows.shape) != 2 or rows.shape[0] > _MOST_ROWS or rows.shape[1] != width:
         raise ValueError("its probe rows are of another shape")
     if sparse.issparse(rows) and width * _PER_COLUMN > most:

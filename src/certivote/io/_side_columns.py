@@ -83,7 +83,7 @@ class SideColumn:
 
 
 def target_labels(column: SideColumn) -> Any:
-    """The classes that a vote learns: texts, of which ``1`` and ``1.0`` are two."""
+    """The classes that a vote learns: texts, so ``1`` and ``1.0`` are two."""
     column.check_complete("the target", " Remove such rows only if they are missing at random.", one="class")
     check_target(column)
     return column.replaced(column.texts)

@@ -173,7 +173,7 @@ class TableFile:
 
     def text(self) -> TextIO:
         """The text from the beginning, without a mark, with line ends as they are."""
-        codec = self.codec  # before a file is opened that nobody would close
+        codec = self.codec  # before a file is opened that would never be closed
         return io.TextIOWrapper(self._unpacked(), encoding=codec, newline="")
 
     @property

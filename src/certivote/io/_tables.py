@@ -192,7 +192,7 @@ def read_columns(
 
 
 def side_columns(source: Path | TableFile, wanted: Sequence[str]) -> dict[str, SideColumn]:
-    """Some columns as text, each of which knows where in the file its values are."""
+    """Some columns as text; each knows where in the file its values are."""
     file = _file(source)
     digest, names = _digest(file), column_names(file)
     check_columns(file, wanted, names)
@@ -200,7 +200,7 @@ def side_columns(source: Path | TableFile, wanted: Sequence[str]) -> dict[str, S
 
 
 def stream_text(source: Path | TableFile, n_rows: int) -> Iterator[Any]:
-    """The whole table as frames of at most so many rows; of a CSV file every value as the text that is written there.
+    """The whole table as frames of at most ``n_rows`` rows; values of a CSV file are the texts that are written there.
 
     Columns have the names of the file as they are written. Parquet columns keep their types.
     """

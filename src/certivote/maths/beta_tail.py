@@ -100,7 +100,7 @@ class BetaTailTable:
         low, high = low - 0.1 * deviation, high + 0.1 * deviation
         self._first = min(max(low, 0.5 * total - _REACH * deviation, edge), total - 2 * edge)
         last = max(min(high, 0.5 * total + _REACH * deviation, total - edge), self._first + edge)
-        # A small total has few standard deviations, but its curve is no simpler for that.
+        # A small total has few standard deviations, but its curve is not simpler.
         cells = max(math.ceil((last - self._first) / (_SPACING * deviation)), 64)
         self._spacing = (last - self._first) / cells
         nodes = self._first + self._spacing * np.arange(cells + 1, dtype=float)

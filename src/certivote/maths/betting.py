@@ -5,7 +5,7 @@ small: the wealth is multiplied by ``1 + lambda_s (mu - l_s)``. If ``mu`` is the
 wealth ever reaches ``1/u`` with probability at most ``u`` (Ville 1939). So the means at which it has reached ``1/u``
 are rejected at level ``u``, and the others are a confidence set (Waudby-Smith and Ramdas 2024).
 
-The stakes are theirs for a small variance, and no more than what leaves a share of the wealth whatever the loss is:
+The stakes are theirs for a small variance, and no more than what leaves a share of the wealth for any loss:
 
     lambda_s(mu) = min(lambda_s, c / (1 - mu)),    lambda_s = sqrt(2 ln(1/target) / (m var_{s-1})),
 
@@ -45,7 +45,7 @@ _EPS = 2.0**-52
 def betting_upper(losses: ArrayLike, log_level: float, log_target: float) -> float:
     r"""Smallest mean at which the bets have reached ``1/level``: an upper limit for the mean loss, from above.
 
-    For independent losses in [0, 1] with mean :math:`\mu`, whatever their distribution, the limit is below
+    For independent losses in [0, 1] with mean :math:`\mu` and any distribution, the limit is below
     :math:`\mu` with probability at most the level. It is never below the mean of the given losses.
 
     Parameters
@@ -88,9 +88,9 @@ def betting_upper(losses: ArrayLike, log_level: float, log_target: float) -> flo
 
 
 def order_free_upper(losses: ArrayLike, log_level: float) -> float:
-    r"""As :func:`betting_upper`, by bets on all losses at once: the same limit whatever their order.
+    r"""As :func:`betting_upper`, by bets on all losses at once: the same limit in any order.
 
-    For independent losses in [0, 1] with mean :math:`\mu`, whatever their distribution, the limit is below
+    For independent losses in [0, 1] with mean :math:`\mu` and any distribution, the limit is below
     :math:`\mu` with probability at most the level. It is never below the mean of the given losses, and a smaller level
     never gives a smaller limit.
 
@@ -202,7 +202,7 @@ def _log_wealth(losses: Array, stakes: Array, mean: float) -> float:
 
 
 def _log_order_free(right: Array, counts: NDArray[np.intp], shares: Array, mean: float) -> float:
-    """Logarithm of what bets on all losses at once have won, from below; each ``1 - loss`` occurs so many times."""
+    """Logarithm of what bets on all losses at once have won, from below; ``counts`` of each ``1 - loss``."""
     with np.errstate(divide="ignore"):  # all of the wealth, lost to a loss of 1
         logs = np.log((1.0 - shares)[:, None] + shares[:, None] * (right / (1.0 - mean)))
     # Sums of what is not negative: a factor errs by less than 3 _EPS of itself, a logarithm by 1 more and a product.

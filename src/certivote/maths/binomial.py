@@ -58,7 +58,7 @@ def log_maurer(n: int) -> float:
     r"""Logarithm of Maurer's constant :math:`\xi(n) = \sum_{k=0}^n \binom nk (k/n)^k (1-k/n)^{n-k}`, from above.
 
     The sum equals Schenker's :math:`n!\,n^{-n} \sum_{k=0}^n n^k/k!`, that is
-    :math:`n!\,(e/n)^n\,\Gamma(n+1, n)/\Gamma(n+1)`: one incomplete gamma function whatever ``n`` is. It is at most
+    :math:`n!\,(e/n)^n\,\Gamma(n+1, n)/\Gamma(n+1)`: one incomplete gamma function for every ``n``. It is at most
     :math:`2\sqrt n` (Maurer 2004), the constant that the paper uses, and close to :math:`\sqrt{\pi n/2} + 2/3`.
 
     Examples

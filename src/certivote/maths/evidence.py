@@ -49,7 +49,7 @@ Array = NDArray[np.float64]
 _ODDS = (1.004, 1.008, 1.016, 1.03, 1.06, 1.12, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 10.0, 20.0)
 """How many times the odds of the bound those of the grid are."""
 _SHARES = (1, 1, 1, 2, 3, 5, 8, 21, 21, 15, 27, 12, 8, 3)
-"""Their weights, in 128ths: most where errors are 1.5 to 4 times the bound, and some for whatever may happen."""
+"""Their weights, in 128ths: most where errors are 1.5 to 4 times the bound, and some for all others."""
 _EPS = 2.0**-52
 _STEPS = np.linspace(-2.0, 11.5, 28)
 """Of the upper limit: ``r = exp(-2^-s)`` for these ``s``."""
@@ -105,7 +105,7 @@ class ErrorBets:
 
 
 def follow_bets(logs: Array, steps: Array) -> Array:
-    """Logarithms of ``R_t = (R_{t-1} + 1) e_t`` after each of some bets, of which ``steps`` are the logarithms.
+    """Logarithms of ``R_t = (R_{t-1} + 1) e_t`` after each of some bets, whose logarithms are ``steps``.
 
     ``R_t = E_t (R_0 + sum_{s<t} 1/E_s)`` with ``E_s`` the product of the first ``s`` bets. The sum of ``k`` terms in
     floating point is off by less than ``k`` roundings, which are deducted.

@@ -4,7 +4,7 @@ Let ``theta = Q(rho)/P(rho)`` be the density ratio at the draw and ``Gamma`` a p
 depend on the certification rows. A test of each fixed ``rho`` at level ``delta * b(1/theta)``, with
 ``b(x) = int_{(0, x]} u dGamma(u)``, fails for the drawn one with probability at most ``delta``.
 
-*Proof.* Let ``p`` be the p-value of ``rho``: super-uniform under ``P`` whatever ``rho`` is, since ``P`` does not
+*Proof.* Let ``p`` be the p-value of ``rho``: super-uniform under ``P`` for every ``rho``, since ``P`` does not
 look at the sample. Let ``b^{-1}(t) = inf{x : b(x) >= t}``. Failure means ``p <= delta b(1/theta)``, hence ``theta
 <= 1/b^{-1}(p/delta)``, and the right side does not increase in ``p``. So the probability of failure is ``E_S
 E_{rho~P} theta 1[p <= delta b(1/theta)] <= E_{rho~P} E_S 1/b^{-1}(p/delta) <= int_0^1 du / b^{-1}(u/delta) <= delta

@@ -21,7 +21,7 @@ the mixture over several ``eps`` and both images: it ever reaches ``1/alpha`` wi
 (Ville). The Shiryaev-Roberts form of the same bets reaches ``1/alpha`` for the first time after ``1/alpha`` rows or
 more in the mean: see :mod:`certivote.maths.evidence`.
 
-**Rounding.** ``U`` is drawn with 53 digits, of which the true one would have more: both ``p`` and ``1-p`` are computed
+**Rounding.** ``U`` is drawn with 53 digits, the true one would have more: both ``p`` and ``1-p`` are computed
 for the end of its interval where they are larger, and rounded up. So every bet gains no more than the exact one, and
 logarithms of evidence are rounded down.
 """

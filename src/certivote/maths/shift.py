@@ -14,9 +14,9 @@ Means of losses in [0, 1], such as those over entities, are errors too: that a n
 most the loss is an event with this probability, and such a number, the same under both, changes neither divergence.
 
 **Several at once.** A population that is reached in several steps, each of one of these kinds, has what the steps give
-one after another. Noise and total variation commute. The divergence does not commute with them, and nobody says which
-came first: the largest over all orders is returned. It covers all readings, among them that all describe one and the
-same difference.
+one after another. Noise and total variation commute. The divergence does not commute with them, and which came
+first is not given: the largest over all orders is returned. It covers all readings, among them that all describe one
+and the same difference.
 """
 
 import math

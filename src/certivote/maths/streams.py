@@ -2,8 +2,8 @@
 
 A stream is a generator seeded by the SHA-256 of what it is for, of a seed and of a digest of the data. Taking that hash
 for a random oracle, the streams of different purposes are uniform and independent of one another and, given a seed that
-was not chosen by looking at its results, of the data. So what they permute is exchangeable wherever rows stand in a
-file and whatever they are called: a permutation that is a function of a seed and of positions alone would be one
+was not chosen by looking at its results, of the data. So what they permute is exchangeable, for any order of the
+rows in a file and any names: a permutation that is a function of a seed and of positions alone would be one
 constant permutation, which a sorted file defeats.
 """
 

@@ -4,7 +4,7 @@ Rows are entries of one width, numbered from 0. Each leaf of the tree is the SHA
 and the digest is the SHA-256 of how many entries there are, of a heading that says what they are, and of the SHA-256 of
 all leaves. A :class:`Piece` is what one part of the rows contributes: digests of the leaves that lie in it, and the
 bytes of the entries at its two ends that share a leaf with its neighbours. So it does not matter how rows are divided
-into parts, and nobody needs to have all of them.
+into parts, and they never need to be in one place.
 """
 
 import hashlib

@@ -6,12 +6,10 @@ of :mod:`certivote.maths.evidence` and :mod:`certivote.maths.rank_bets`; how it 
 :mod:`certivote.present`. :func:`recertify` certifies the same vote on new rows.
 """
 
-from certivote.monitor._columns import Moved
-from certivote.monitor._counted import Counted
-from certivote.monitor._drift import DriftMonitor
+from certivote.monitor._counting import Counted, row_ids
+from certivote.monitor._drift import DriftMonitor, MovedColumn
 from certivote.monitor._monitor import Monitor
 from certivote.monitor._recertify import follow, recertify
-from certivote.monitor._seen import row_ids
 from certivote.monitor._state import StateFileError
 from certivote.monitor._stream import Point, Stream
 
@@ -19,7 +17,7 @@ __all__ = [
     "Counted",
     "DriftMonitor",
     "Monitor",
-    "Moved",
+    "MovedColumn",
     "Point",
     "StateFileError",
     "Stream",

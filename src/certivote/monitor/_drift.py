@@ -1,43 +1,92 @@
 """New rows without labels: whether they look like those that certified the vote."""
 
 import hashlib
+import math
 import os
 import secrets
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 
-from certivote.certificate import as_rows, check_aligned
-from certivote.io import check_writable
+from certivote.certificate import Certificate, Witnesses, as_rows, check_aligned, witnessed
+from certivote.io import check_writable, read_model
 from certivote.maths.rank_bets import CHUNK, N_BETS, change_of_ranks, evidence_of_ranks, follow_ranks, ranks
 from certivote.maths.streams import stream, stream_key
-from certivote.monitor._columns import Moved, moved
-from certivote.monitor._counted import Counted, noted
+from certivote.monitor._counting import Counted, CountingMonitor
 from certivote.monitor._drift_state import KIND, DriftState
-from certivote.monitor._evidence import Alarm, Changes, Judged
-from certivote.monitor._past import Thinned
-from certivote.monitor._report import Reported
-from certivote.monitor._rows import checked_alpha, checked_seed, names, time_text
-from certivote.monitor._seen import Seen, name_digests
+from certivote.monitor._evidence import Alarm, ChangeDetector, History, SequentialTest
+from certivote.monitor._inputs import checked_alpha, checked_seed, time_text
 from certivote.monitor._state import check_alpha, check_certificate, damaged, locked, read_state, write_state
-from certivote.monitor._votes import model_of
-from certivote.monitor._words import drift_summary
-from certivote.pipeline import GRID, check_held, table_columns
+from certivote.monitor._views import Views, drift_summary
+from certivote.pipeline import GRID, ColumnShares, Reference, check_held, check_rows, on_grid, table_columns
 from certivote.theory.predictors import PREDICTORS
-from certivote.voters import arranged
+from certivote.voters import FittedVoters, VoterSet, arranged
 
 DriftPoint = tuple[int, float, float]
 """Rows until then, and the logarithms of the evidence and of the evidence of a change."""
+_LEVEL = 0.01
+"""Of columns that have not moved, about this share of all monitors would name one."""
 
 
-class DriftMonitor(Judged, Reported):
+@dataclass(frozen=True)
+class MovedColumn:
+    """How far a column has moved.
+
+    Attributes
+    ----------
+    column : str
+    distance : float
+        For numbers, the largest difference of the shares of rows up to some number (Kolmogorov-Smirnov); for words, of
+        the shares that any set of words has (total variation). Missing values count like another word.
+    by_chance : float
+        What hardly any column exceeds that has not moved.
+    """
+
+    column: str
+    distance: float
+    by_chance: float
+
+
+def moved(columns: tuple[ColumnShares, ...], counts: list[NDArray[np.int64]]) -> tuple[MovedColumn, ...]:
+    """The columns that have moved by more than chance explains, those that have moved most first.
+
+    Rows are taken as independent. For each set of words, and for each range from below, Hoeffding's inequality limits
+    what chance does.
+    """
+    found = []
+    for column, own in zip(columns, counts, strict=True):
+        then, now = int(column.seen.sum()), int(own.sum())
+        if not now:
+            continue
+        difference = own / now - column.seen / then
+        distance = _of_words(difference) if column.edges is None else _of_numbers(difference)
+        sets = len(difference) * math.log(2.0) if column.edges is None else math.log(len(difference))
+        nats = sets + math.log(2.0 * len(columns) / _LEVEL)
+        found.append(MovedColumn(column.name, distance, math.sqrt(0.5 * nats * (1.0 / then + 1.0 / now))))
+    far = [each for each in found if each.distance > each.by_chance]
+    return tuple(sorted(far, key=lambda each: each.by_chance - each.distance))
+
+
+def _of_words(difference: NDArray[np.float64]) -> float:
+    return float(0.5 * np.abs(difference).sum())
+
+
+def _of_numbers(difference: NDArray[np.float64]) -> float:
+    """The last place is that of missing values."""
+    return float(max(np.abs(np.cumsum(difference[:-1])).max(), abs(difference[-1])))
+
+
+class DriftMonitor(SequentialTest, CountingMonitor, Views):
     """Whether new rows look like those that certified a model, judged without labels by how sure the vote is of them.
 
-    Where the weights of the vote were learned from the certification rows, the vote is surer of these than of new ones,
-    and no price cures that: then new rows are compared with the new rows before them. Give it first some hundred rows
+    Where the weights of the vote were learned from the certification rows, the vote is more sure of these than of new
+    ones: then new rows are compared with the new rows before them. Give it first some hundred rows
     of the population that was certified; they need no labels.
 
     Parameters
@@ -60,7 +109,7 @@ class DriftMonitor(Judged, Reported):
         How many rows had been counted when; after many updates, of every other one.
     candidates : int
         Among how many votes the certification rows have chosen the one that is compared on them: one for each part of
-        the split. The evidence must be so many times as large for an alarm.
+        the split. The evidence for an alarm must be larger by this factor.
 
     Notes
     -----
@@ -84,9 +133,12 @@ class DriftMonitor(Judged, Reported):
     True
     """
 
+    one_row_each = True
+
     def __init__(
         self, model: Any, alpha: float = 0.01, trusted: Sequence[str] = (), *, random_state: int | None = None
     ):
+        super().__init__()
         self.alpha, self._model = checked_alpha(alpha), model_of(model, trusted)
         certificate = self._model.certificate
         self.certificate_digest, self.groups = certificate.digest, certificate.groups
@@ -96,14 +148,12 @@ class DriftMonitor(Judged, Reported):
         self._reference = self._model.reference.masses[: 0 if self.learned else None]
         self.reference_digest = hashlib.sha256(self._reference.astype("<u2").tobytes()).hexdigest()
         self.begin(secrets.randbits(128) if random_state is None else checked_seed(random_state))
-        self.total, self.calls = Counted(), list[tuple[int, str]]()
-        self.ids, self.entities = Seen(), Seen()
         self.new_scores = np.zeros(GRID + 1, dtype=np.int64)
         """How many new rows have each score."""
         self.sums, self.largest = np.zeros(2), 0.0
         self.first_alarm: Alarm | None = None
-        self.changes = Changes(N_BETS)
-        self.past = Thinned()
+        self.changes = ChangeDetector(N_BETS)
+        self.past = History()
         self.column_counts = [np.zeros(len(column.seen), dtype=np.int64) for column in self._model.reference.columns]
 
     def begin(self, seed: int) -> None:
@@ -116,7 +166,7 @@ class DriftMonitor(Judged, Reported):
 
     @property
     def compared_with(self) -> str:
-        """The rows that each new row is compared with, besides the new rows before it."""
+        """The rows that each new row is compared with, in addition to the new rows before it."""
         return "those before them" if self.learned else "those that certified the vote"
 
     @property
@@ -137,7 +187,7 @@ class DriftMonitor(Judged, Reported):
         return float(change_of_ranks(self.changes.logs))
 
     @property
-    def moved(self) -> tuple[Moved, ...]:
+    def moved(self) -> tuple[MovedColumn, ...]:
         """Columns whose values have moved by more than chance explains, first those that have moved most: a hint."""
         return moved(self._model.reference.columns, self.column_counts)
 
@@ -196,28 +246,15 @@ class DriftMonitor(Judged, Reported):
             X = arranged(X, known or list(map(str, X.columns)))
         scores = self._model.scores(X)
         count, moment = len(scores), time_text(when)
-        id_digests = None if ids is None else name_digests(names(ids, "ids", count, "X"), "id")
-        entities = self._groups(groups, count)
-        fresh = np.ones(count, dtype=bool) if id_digests is None else self.ids.news(id_digests)
-        taken, n_fresh = np.flatnonzero(fresh), int(np.count_nonzero(fresh))
-        later = 0
-        if entities is not None:
-            new = taken[~self.entities.known(entities[taken])]
-            later, taken = n_fresh - len(new), self._one_each(new, entities, scores)
+        new = self._new_rows(count, ids, groups, "X")
+        taken = new.places if new.entities is None else self._one_each(new.places, new.entities, scores)
         columns = [each for _, each in table_columns(X, (), taken)]
         more = [own.counts(each) for own, each in zip(self._model.reference.columns, columns, strict=False)]
         # Nothing is changed before all has been checked.
         self._take(scores[taken].astype(np.intp), moment)
         for kept, each in zip(self.column_counts, more, strict=False):
             kept += each
-        if id_digests is not None:
-            self.ids.add(id_digests)
-        if entities is not None:
-            self.entities.add(entities[taken])
-        counted = Counted(count, len(taken), count - n_fresh, later, len(taken) if self.groups else 0)
-        self.total = self.total + counted
-        self.calls = noted(self.calls, self.n, moment)
-        return counted
+        return self._remember(count, new, len(taken), len(taken) if self.groups else 0, moment)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write all that was counted to a state file, at once; ids as digests, and no rows."""
@@ -230,7 +267,7 @@ class DriftMonitor(Judged, Reported):
         Raises
         ------
         ValueError
-            If it is no such file, is damaged, says what cannot be, or is the state of another model.
+            If it is not such a file, is damaged, contradicts itself, or is the state of another model.
         """
         state, monitor = read_state(path, KIND, DriftState), cls(model, trusted=trusted)
         check_certificate(path, state.certificate, monitor._model.certificate)
@@ -258,15 +295,6 @@ class DriftMonitor(Judged, Reported):
                 monitor = cls(model, 0.01 if alpha is None else alpha, trusted)
             yield monitor
             monitor.save(path)
-
-    def _groups(self, groups: ArrayLike | None, count: int) -> NDArray[np.uint64] | None:
-        if groups is None and self.groups:
-            raise ValueError(
-                f"The certificate is about entities ({self.groups}): give groups=, what each row belongs to."
-            )
-        if groups is not None and not self.groups:
-            raise ValueError("groups cannot be used here: the certificate is about single rows, not about entities.")
-        return None if groups is None else name_digests(names(groups, "groups", count, "X"), "entity")
 
     def _one_each(
         self, rows: NDArray[np.intp], entities: NDArray[np.uint64], scores: NDArray[np.uint16]
@@ -319,3 +347,53 @@ _LEARNED = (
     "The weights of the vote were learned from the certification rows, of which it may therefore be surer than of new "
     "ones, so these are not compared with them: the first new rows are taken to be as those that were certified."
 )
+
+
+# The model
+
+
+@dataclass(frozen=True)
+class Model:
+    """The vote, and its reference."""
+
+    certificate: Certificate
+    owner: Any
+    voter_set: VoterSet
+    voters: FittedVoters
+    weights: NDArray[np.float64]
+    reference: Reference
+    witnesses: Witnesses | None
+
+    def scores(self, X: Any) -> NDArray[np.uint16]:
+        """How sure the vote is of each row: its largest mass, on the grid; of the random vote, that of its mean.
+
+        Rows that the model was made from are warned of.
+        """
+        rows = check_rows(self.owner, self.voter_set, X, self.voters)
+        if self.witnesses is not None and rows.shape[0]:
+            used = witnessed(self.witnesses, rows, self.certificate)
+            if used.found:
+                said = f"X has rows that the model was made from: {used}. Give rows that came after that."
+                warnings.warn(said, UserWarning, stacklevel=3)
+        masses = self.voters.votes(rows).masses(self.weights)
+        return on_grid(masses.max(axis=1))
+
+
+def model_of(source: Any, trusted: Sequence[str] = ()) -> Model:
+    """A fitted classifier, or the path of a saved one."""
+    if isinstance(source, str | os.PathLike):
+        stored, owner = read_model(source, trusted), BaseEstimator()
+        owner.n_features_in_ = stored.n_features
+        if stored.feature_names is not None:
+            owner.feature_names_in_ = stored.feature_names
+        parts = stored.certificate, owner, stored.voter_set, stored.voters, stored.weights
+        reference, witnesses = stored.reference, stored.witnesses
+    elif isinstance(getattr(source, "certificate_", None), Certificate) and hasattr(source, "voters_"):
+        parts = source.certificate_, source, source.voter_set_, source.voters_, source.weights_
+        reference, witnesses = source.reference_, source.witnesses_
+    else:
+        raise TypeError(
+            "model must be a fitted CertifiedVoteClassifier or the path of a saved one: a certificate alone cannot "
+            f"vote on new rows; got {type(source).__name__}."
+        )
+    return Model(*parts, reference, witnesses)

@@ -7,10 +7,18 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 
 from certivote.codec import Count, Longest, Within
-from certivote.monitor._evidence import Alarm, Number, Short
-from certivote.monitor._past import MOST_POINTS, Thinned
-from certivote.monitor._rows import checked_seed
-from certivote.monitor._state import TOLERANCE, ChangesState, Log, State, log_from, log_of, remember, remembered
+from certivote.monitor._evidence import MOST_POINTS, Alarm, History, Number, Short
+from certivote.monitor._inputs import checked_seed
+from certivote.monitor._state import (
+    TOLERANCE,
+    ChangeDetectorState,
+    Log,
+    State,
+    log_from,
+    log_of,
+    restore_shared,
+    shared_fields,
+)
 from certivote.pipeline import GRID
 
 if TYPE_CHECKING:
@@ -34,7 +42,7 @@ class DriftState(State):
     sums: tuple[Sum, Sum]
     largest: Annotated[float, Within(0.0, 1e300)]
     first_alarm: Alarm | None
-    changes: ChangesState
+    changes: ChangeDetectorState
     stride: Number
     past: Annotated[tuple[tuple[Number, Evidence, Log], ...], Longest(MOST_POINTS)]
     columns: tuple[tuple[Count, ...], ...]
@@ -45,7 +53,7 @@ class DriftState(State):
         places = np.flatnonzero(monitor.new_scores)
         first, second = monitor.sums.tolist()
         return cls(
-            **remembered(monitor),
+            **shared_fields(monitor),
             reference=monitor.reference_digest,
             seed=monitor.seed,
             chain=monitor.chain,
@@ -53,7 +61,7 @@ class DriftState(State):
             sums=(first, second),
             largest=monitor.largest,
             first_alarm=monitor.first_alarm,
-            changes=ChangesState.of(monitor.changes),
+            changes=ChangeDetectorState.of(monitor.changes),
             stride=monitor.past.stride,
             past=tuple((int(n), evidence, log_of(log)) for n, evidence, log in monitor.past.kept),
             columns=tuple(tuple(counts.tolist()) for counts in monitor.column_counts),
@@ -74,7 +82,7 @@ class DriftState(State):
         if len(self.chain) != len(monitor.chain) or (not n and self.chain != monitor.chain):
             raise ValueError("ties were broken by another digest")
         monitor.chain = self.chain
-        remember(monitor, self, n)
+        restore_shared(monitor, self, n)
         self._fill_evidence(monitor, n)
         for counts, own in zip(monitor.column_counts, self.columns, strict=True):
             if len(own) != len(counts) or sum(own) > n:
@@ -90,12 +98,12 @@ class DriftState(State):
         places = [place for place, _, _ in self.past]
         if any(place % self.stride for place in places) or places != sorted({*places}) or max(places, default=0) > n:
             raise ValueError("moments of the past do not follow one another at their stride")
-        monitor.past = Thinned(self.stride, [(place, known, log_from(log)) for place, known, log in self.past])
+        monitor.past = History(self.stride, [(place, known, log_from(log)) for place, known, log in self.past])
         slack = TOLERANCE * (1.0 + self.largest)
         if max([monitor.log_evidence, *(known for _, known, _ in self.past)]) > self.largest + slack:
             raise ValueError("the evidence was higher than what is remembered")
         self.changes.give(monitor)
-        if self.first_alarm is not None and (self.first_alarm.n > n or self.first_alarm.units):
+        if self.first_alarm is not None and (self.first_alarm.n > n or self.first_alarm.loss_sum):
             raise ValueError("there was an alarm before there were rows")
         monitor.first_alarm = self.first_alarm
         distance = self.largest - monitor.log_threshold

@@ -1,10 +1,10 @@
-"""What evidence says: whether and when there was an alarm, and how often there seemed to be a change."""
+"""Sequential tests: their evidence, when it raised an alarm, how often there seemed to be a change, and its history."""
 
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,21 +14,21 @@ from certivote.codec import LARGEST, Longest, Within, printable
 Array = NDArray[np.float64]
 Number = Annotated[int, Within(1, LARGEST)]
 """The number of an outcome, which is counted from 1."""
-Units = Annotated[int, Within(0, (1 << 63) - 1)]
+LossSum = Annotated[int, Within(0, (1 << 63) - 1)]
 """Sums of losses."""
 Short = Annotated[str, Longest(64), printable]
 
 
 @dataclass(frozen=True)
 class Alarm:
-    """After which outcome it was raised, the sum of the losses in units then (0 without losses), and when."""
+    """After which outcome it was raised, the sum of the losses then (0 without losses), and when."""
 
     n: Number
-    units: Units
+    loss_sum: LossSum
     when: Short
 
 
-class Changes:
+class ChangeDetector:
     """The Shiryaev-Roberts form of some bets, which starts anew after each of its alarms.
 
     Attributes
@@ -82,7 +82,7 @@ class Changes:
         return found
 
 
-class Judged(ABC):
+class SequentialTest(ABC):
     """Evidence that may be looked at after every outcome, and what follows from it.
 
     Attributes
@@ -90,15 +90,15 @@ class Judged(ABC):
     alpha : float
         The probability of a false alarm, for ever; 0 where there is nothing to watch.
     candidates : int
-        Among how many what is watched was chosen: the evidence of an alarm is so many times as large.
+        How many candidates it was chosen among: the evidence of an alarm must be larger by this factor.
     first_alarm : Alarm or None
-    changes : Changes
+    changes : ChangeDetector
     """
 
     alpha: float
     candidates: int = 1
     first_alarm: Alarm | None
-    changes: Changes
+    changes: ChangeDetector
 
     @property
     @abstractmethod
@@ -165,3 +165,46 @@ class Judged(ABC):
 
 def _exp(log: float) -> float:
     return math.exp(log) if log < 700.0 else math.inf
+
+
+# Moments of the past, for pictures
+
+
+MOST_POINTS = 500
+Moment = tuple[float, ...]
+
+
+class History:
+    """Some of the moments after each outcome: at multiples of a stride, which is doubled when there are too many.
+
+    Attributes
+    ----------
+    stride : int
+    kept : list of tuples
+        The number of the outcome, and what else is kept of the moment.
+
+    Examples
+    --------
+    >>> past = History()
+    >>> for start in range(0, 1500, 300):
+    ...     past.add(np.arange(start + 1, start + 301), np.arange(300.0))
+    >>> past.stride, len(past.kept), past.kept[-1]
+    (4, 375, (1500, 299.0))
+    """
+
+    def __init__(self, stride: int = 1, kept: list[Moment] | None = None):
+        self.stride, self.kept = stride, [] if kept is None else kept
+
+    def add(self, n: NDArray[np.int64], *values: NDArray[Any]) -> None:
+        """Moments that follow: the numbers of outcomes, and what is kept of each."""
+        while True:
+            due = np.flatnonzero(n % self.stride == 0)
+            if len(self.kept) + len(due) <= MOST_POINTS:
+                break
+            self.stride *= 2
+            self.kept = [moment for moment in self.kept if moment[0] % self.stride == 0]
+        self.kept.extend(zip(*(each[due].tolist() for each in (n, *values)), strict=True))
+
+    def until(self, now: Moment) -> list[Moment]:
+        """All of them, and the present one."""
+        return [*self.kept, now] if now[0] and (not self.kept or self.kept[-1][0] < now[0]) else self.kept

@@ -10,12 +10,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from certivote.certificate import Certificate, check_aligned
 from certivote.io import check_writable
-from certivote.monitor._counted import Counted, noted
+from certivote.monitor._counting import Counted, CountingMonitor
+from certivote.monitor._inputs import (
+    certificate_of,
+    checked_alpha,
+    columns_of,
+    places,
+    scores_and_masses,
+    time_text,
+    values_of,
+)
 from certivote.monitor._monitor_state import KIND, MonitorState
-from certivote.monitor._report import Reported
-from certivote.monitor._rows import checked_alpha, columns_of, names, places, sureness, time_text, values_of
-from certivote.monitor._seen import Seen, name_digests
-from certivote.monitor._source import certificate_of
 from certivote.monitor._state import (
     StateFileError,
     check_alpha,
@@ -25,13 +30,13 @@ from certivote.monitor._state import (
     read_state,
     write_state,
 )
+from certivote.monitor._statements import AUTOMATIC, PROMISES_WATCHED, Losses, Outcomes, divide_alpha, watched_of
 from certivote.monitor._stream import Stream
-from certivote.monitor._watched import AUTOMATIC, PROMISES_WATCHED, Outcomes, Units, divided, watched_of
-from certivote.monitor._words import assumptions, plain, summary
+from certivote.monitor._views import Views, assumptions, plain, summary
 from certivote.theory.predictors import PREDICTORS
 
 
-class Monitor(Reported):
+class Monitor(CountingMonitor, Views):
     """Whether a certificate still holds, judged by outcomes as they come, at every moment with the same guarantee.
 
     Parameters
@@ -41,8 +46,8 @@ class Monitor(Reported):
         If all watched bounds hold for ever, an alarm is ever raised with at most this probability. It is divided: one
         half is for the certificate's bound, the other half for all other statements, the same for each.
     watch : "auto", "all", or sequence of names of promises
-        What is watched besides the certificate's bound: ``auto``, its statements by class and those of other promises
-        that need no more than true classes and answers (precision, costs); ``all`` of its promises; or those that are
+        What is watched in addition to the certificate's bound: ``auto``, its statements by class and those of other
+        promises that need only true classes and answers (precision, costs); ``all`` of its promises; or those that are
         named, such as ``["by class", "subgroups"]``. An empty sequence: nothing else.
 
     Attributes
@@ -53,7 +58,7 @@ class Monitor(Reported):
         What became of all rows.
     calls : list of (int, str)
         How many outcomes had been counted when; after many updates, of every other one.
-    ids, entities : Seen
+    ids, entities : IdSet
         Digests of those that were counted.
 
     Notes
@@ -83,15 +88,14 @@ class Monitor(Reported):
     """
 
     def __init__(self, source: Any, alpha: float = 0.01, watch: str | Sequence[str] = "auto"):
+        super().__init__()
         self.alpha, certificate = checked_alpha(alpha), certificate_of(source)
         self.certificate_digest = certificate.digest
         self.classes = certificate.classes
         self.groups = certificate.groups
         self.certified, self.loss = certificate.certified, certificate.loss
-        watched = divided(watched_of(certificate, _promises(certificate, watch)), self.alpha)
+        watched = divide_alpha(watched_of(certificate, _promises(certificate, watch)), self.alpha)
         self.streams = tuple(Stream(own, bool(self.groups)) for own in watched)
-        self.total, self.calls = Counted(), list[tuple[int, str]]()
-        self.ids, self.entities = Seen(), Seen()
 
     # What outcomes say
 
@@ -170,7 +174,7 @@ class Monitor(Reported):
         y_pred : array-like
             What the classifier had answered.
         ids : array-like, optional
-            What identifies each row, so that none is counted twice: the first counts, whatever later ones say. Numbers
+            What identifies each row, so that none is counted twice: the first counts, and later ones do not. Numbers
             are compared by value: 7, ``"7"``, ``"7.0"`` and ``"07"`` are one. Without ids every row counts.
         groups : array-like, optional
             For a certificate about entities, the one that each row belongs to.
@@ -195,33 +199,19 @@ class Monitor(Reported):
         check_aligned(y_true=y_true, y_pred=y_pred, ids=ids, groups=groups, table=table, scores=scores)
         truth = values_of(y_true, "y_true")
         rows = self._outcomes(truth, y_pred, table, scores)
-        moment, everything = time_text(when), np.arange(len(truth))
-        id_digests = None if ids is None else name_digests(names(ids, "ids", len(truth)), "id")
-        entities = self._groups(groups, len(truth))
-        fresh = np.ones(len(truth), dtype=bool) if id_digests is None else self.ids.news(id_digests)
-        taken = everything[fresh]
-        if entities is not None:
-            taken = taken[~self.entities.known(entities[taken])]
-        codes = None if entities is None else _by_appearance(entities[taken])
-        losses = [self._losses(stream, rows, taken, codes) for stream in self.streams]
+        moment, new = time_text(when), self._new_rows(len(truth), ids, groups, "y_true")
+        codes = None if new.entities is None else _by_appearance(new.entities[new.places])
+        losses = [self._losses(stream, rows, new.places, codes) for stream in self.streams]
         # Nothing is changed before all has been checked.
         for stream, own in zip(self.streams, losses, strict=True):
             stream.take(own, moment)
-        if id_digests is not None:
-            self.ids.add(id_digests)
-        if entities is not None:
-            self.entities.add(entities[taken])
         n_entities = 0 if codes is None or not len(codes) else int(codes.max()) + 1
-        n_fresh = int(np.count_nonzero(fresh))
-        counted = Counted(len(truth), len(taken), len(truth) - n_fresh, n_fresh - len(taken), n_entities)
-        self.total = self.total + counted
-        self.calls = noted(self.calls, self.n, moment)
-        return counted
+        return self._remember(len(truth), new, len(new.places), n_entities, moment)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write all that was counted to a state file, at once.
 
-        There are no rows in it, and of ids digests, which tell whether a name that somebody guesses is among them.
+        It holds no rows, and only digests of ids; these show whether a guessed name is among them.
 
         Where several processes may write the same file, use :meth:`open`.
         """
@@ -241,8 +231,8 @@ class Monitor(Reported):
         Raises
         ------
         ValueError
-            If it is no such file, is damaged, says what cannot be, or is the state of another certificate. Evidence is
-            computed anew from the counts. A digest shows damage; it is no signature of whoever wrote the file.
+            If it is not such a file, is damaged, contradicts itself, or is the state of another certificate. Evidence
+            is computed anew from the counts. A digest shows damage; it does not prove who wrote the file.
         """
         state, monitor = read_state(path, KIND, MonitorState), cls.__new__(cls)
         with damaged(path):
@@ -265,8 +255,9 @@ class Monitor(Reported):
     ) -> Iterator["Monitor"]:
         """The monitor of a state file, which is begun if there is none, and written when the block ends without error.
 
-        Nobody else can open it so meanwhile: a file of the same name with ``.lock`` is locked, and the system unlocks
-        it when this process ends, however it ends. A process that is killed has changed nothing, or everything.
+        Other processes cannot open it in this way meanwhile: a file of the same name with ``.lock`` is locked, and the
+        system unlocks it when this process ends, however it ends. A process that is killed has written the whole update
+        or nothing.
 
         Parameters
         ----------
@@ -304,9 +295,9 @@ class Monitor(Reported):
 
     def _check_watched(self, path: str | os.PathLike[str], certificate: Certificate, promises: Sequence[str]) -> None:
         """Refuse a state in which other statements are watched, or for other bounds."""
-        wanted = divided(watched_of(certificate, promises), self.alpha)
+        wanted = divide_alpha(watched_of(certificate, promises), self.alpha)
         described = (certificate.classes, certificate.groups, certificate.certified, certificate.loss)
-        if tuple(stream.watched for stream in self.streams) != wanted or described != (
+        if tuple(stream.statement for stream in self.streams) != wanted or described != (
             self.classes,
             self.groups,
             self.certified,
@@ -325,34 +316,27 @@ class Monitor(Reported):
                 f"y_pred has the label {said[int(np.argmin(answers))]!r:.80}, which is none of the certificate's "
                 f"classes {plain(', '.join(self.classes[:10]))}: these are the answers of another classifier."
             )
-        sure, masses = sureness(scores, len(truth), len(self.classes))
+        sure, masses = scores_and_masses(scores, len(truth), len(self.classes))
         columns = columns_of(table, len(truth))
         given = {"table": columns, "scores": sure, "masses": masses}
         for stream in self.streams:
-            if stream.is_watched and stream.watched.needs and given[stream.watched.needs] is None:
+            if stream.is_watched and stream.statement.needs and given[stream.statement.needs] is None:
                 raise ValueError(_lacks(stream))
         return Outcomes(places(truth, self.classes), answers, sure, masses, columns)
 
-    def _groups(self, groups: ArrayLike | None, count: int) -> NDArray[np.uint64] | None:
-        if (groups is None) == bool(self.groups):
-            raise ValueError(
-                f"The certificate is about entities ({self.groups}): give groups=, what each row belongs to."
-                if self.groups
-                else "groups cannot be used here: the certificate is about single rows, not about entities."
-            )
-        return None if groups is None else name_digests(names(groups, "groups", count), "entity")
-
-    def _losses(self, stream: Stream, rows: Outcomes, taken: NDArray[np.intp], codes: NDArray[np.intp] | None) -> Units:
+    def _losses(
+        self, stream: Stream, rows: Outcomes, taken: NDArray[np.intp], codes: NDArray[np.intp] | None
+    ) -> Losses:
         """The losses that a statement is about: of rows, or of entities in the order in which they appear."""
         if stream.promise != self.streams[0].promise and not stream.is_watched:
             return np.empty(0, dtype=np.int64)
-        among, units = stream.watched.losses(rows)
-        among, units = among[taken], units[taken]
+        among, losses = stream.statement.losses(rows)
+        among, losses = among[taken], losses[taken]
         if codes is None:
-            return units[among]
+            return losses[among]
         numbers, own = np.unique(codes[among], return_inverse=True)
         sums = np.zeros(len(numbers), dtype=np.int64)
-        np.add.at(sums, own, units[among])
+        np.add.at(sums, own, losses[among])
         return sums // np.maximum(np.bincount(own, minlength=len(numbers)), 1)
 
 
@@ -379,7 +363,7 @@ def _lacks(stream: Stream) -> str:
         "table": "table=, a data frame with the columns of the rows",
         "scores": "scores=, how sure the classifier was of each answer",
         "masses": "scores=, the masses of all classes, a row for each case",
-    }[stream.watched.needs]
+    }[stream.statement.needs]
     return f"{stream.name!s:.200} cannot be told from true classes and answers: give {what}, or do not watch it."
 
 

@@ -7,11 +7,19 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import numpy as np
 
 from certivote.codec import Count, Longest, Names, at
-from certivote.monitor._evidence import Alarm, Number, Units
-from certivote.monitor._past import MOST_POINTS, Thinned
-from certivote.monitor._state import TOLERANCE, ChangesState, Log, State, log_from, log_of, remember, remembered
+from certivote.monitor._evidence import MOST_POINTS, Alarm, History, LossSum, Number
+from certivote.monitor._state import (
+    TOLERANCE,
+    ChangeDetectorState,
+    Log,
+    State,
+    log_from,
+    log_of,
+    restore_shared,
+    shared_fields,
+)
+from certivote.monitor._statements import KINDS, ONE, Label, WatchedStatement
 from certivote.monitor._stream import Stream
-from certivote.monitor._watched import KINDS, ONE, Label, Watched
 from certivote.theory.predictors import PREDICTORS
 
 if TYPE_CHECKING:
@@ -22,31 +30,32 @@ KIND = "outcomes"
 
 @dataclass(frozen=True)
 class StreamState:
-    """What is remembered of a stream; of moments of the past, the outcomes and units, and the evidence of a change."""
+    """What is remembered of a stream; of moments of the past, outcomes, their losses and the evidence of a change."""
 
-    watched: Watched
+    statement: WatchedStatement
     n: Count
-    units: Units
-    highest: tuple[Count, Units]
+    loss_sum: LossSum
+    highest: tuple[Count, LossSum]
     first_alarm: Alarm | None
-    changes: ChangesState
+    changes: ChangeDetectorState
     stride: Number
-    past: Annotated[tuple[tuple[Number, Units, Log], ...], Longest(MOST_POINTS)]
+    past: Annotated[tuple[tuple[Number, LossSum, Log], ...], Longest(MOST_POINTS)]
 
     @classmethod
     def of(cls, stream: Stream) -> "StreamState":
         """As it is stored."""
         past = tuple((int(n), int(units), log_of(log)) for n, units, log in stream.past.kept)
-        changes = ChangesState.of(stream.changes)
-        own = stream.watched, stream.n, stream.units, stream.highest, stream.first_alarm, changes
+        changes = ChangeDetectorState.of(stream.changes)
+        own = stream.statement, stream.n, stream.loss_sum, stream.highest, stream.first_alarm, changes
         return cls(*own, stream.past.stride, past)
 
     def stream(self, n_classes: int, fractional: bool) -> Stream:
         """A stream that goes on from here; a ValueError if it cannot have been counted."""
-        _check_watched(self.watched, n_classes)
-        stream = Stream(self.watched, fractional)
-        stream.n, stream.units, stream.highest, stream.first_alarm = self.n, self.units, self.highest, self.first_alarm
-        stream.past = Thinned(self.stride, [(n, units, log_from(log)) for n, units, log in self.past])
+        _check_watched(self.statement, n_classes)
+        stream = Stream(self.statement, fractional)
+        stream.n, stream.loss_sum = self.n, self.loss_sum
+        stream.highest, stream.first_alarm = self.highest, self.first_alarm
+        stream.past = History(self.stride, [(n, units, log_from(log)) for n, units, log in self.past])
         self.changes.give(stream)
         _check_counts(stream)
         _check_evidence(stream)
@@ -67,7 +76,7 @@ class MonitorState(State):
     def of(cls, monitor: "Monitor") -> "MonitorState":
         """As it is stored."""
         return cls(
-            **remembered(monitor),
+            **shared_fields(monitor),
             classes=monitor.classes,
             groups=monitor.groups,
             certified=monitor.certified,
@@ -79,7 +88,7 @@ class MonitorState(State):
         """Give a new monitor what was remembered; a ValueError if it cannot have been counted."""
         monitor.classes, monitor.groups = self.classes, self.groups
         monitor.certified, monitor.loss = self.certified, self.loss
-        promises = [stream.watched.promise for stream in self.streams]
+        promises = [stream.statement.promise for stream in self.streams]
         if len(self.classes) < 2 or promises.count("bound") != 1 or promises[0] != "bound":
             raise ValueError("the bound is not what is watched first, once and among classes")
         streams = []
@@ -92,14 +101,14 @@ class MonitorState(State):
         units = self.total.entities if self.groups else self.total.counted
         if streams[0].n != units or any(stream.n > units for stream in streams):
             raise ValueError("the outcomes do not add up")
-        remember(monitor, self, units)
+        restore_shared(monitor, self, units)
 
 
 def _check_counts(stream: Stream) -> None:
     """Moments one after another, between which there are as many outcomes as losses at least."""
-    moments = [(0, 0), *((int(n), int(units)) for n, units, _ in stream.past.kept), (stream.n, stream.units)]
+    moments = [(0, 0), *((int(n), int(units)) for n, units, _ in stream.past.kept), (stream.n, stream.loss_sum)]
     alarm = stream.first_alarm
-    single = [stream.highest, *([(alarm.n, alarm.units)] if alarm else [])]
+    single = [stream.highest, *([(alarm.n, alarm.loss_sum)] if alarm else [])]
     if any(int(moment[0]) % stream.past.stride for moment in stream.past.kept):
         raise ValueError("moments of the past are not at their stride")
     pairs = [*pairwise(moments), *((own, moments[-1]) for own in single)]
@@ -113,7 +122,7 @@ def _check_counts(stream: Stream) -> None:
 def _check_evidence(stream: Stream) -> None:
     """The evidence is computed anew from the counts: it must be as high, and alarm, as is remembered."""
     highest, alarm = stream.log_evidence_max, stream.first_alarm
-    moments = np.array([(stream.n, stream.units), *(moment[:2] for moment in stream.past.kept)], dtype=np.int64)
+    moments = np.array([(stream.n, stream.loss_sum), *(moment[:2] for moment in stream.past.kept)], dtype=np.int64)
     known = stream.evidence_at(moments[:, 0], moments[:, 1])
     if np.any(known > highest + TOLERANCE * (1.0 + np.abs(known))):
         raise ValueError("the evidence was higher than what is remembered")
@@ -121,13 +130,13 @@ def _check_evidence(stream: Stream) -> None:
     if (alarm is None) != (highest < stream.log_threshold) and abs(highest - stream.log_threshold) > slack:
         raise ValueError("there was an alarm or not, against the evidence")
     if alarm is not None:
-        then = stream.evidence_at(np.array(alarm.n), np.array(alarm.units))
+        then = stream.evidence_at(np.array(alarm.n), np.array(alarm.loss_sum))
         if then < stream.log_threshold - slack:
             raise ValueError("there was an alarm against the evidence")
 
 
-def _check_watched(watched: Watched, n_classes: int) -> None:
-    """Whether it can be watched, among so many classes."""
+def _check_watched(watched: WatchedStatement, n_classes: int) -> None:
+    """Refuse what cannot be watched among this many classes."""
     promise = watched.promise
     if (promise, watched.kind) not in KINDS:
         raise ValueError("what is watched is unknown")

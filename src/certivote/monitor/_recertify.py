@@ -36,7 +36,7 @@ def recertify(
     """Certify a vote again, as it is, on labelled rows that came after its certificate.
 
     Nothing is learned, so nothing is paid for learning: the bound is that of Clopper and Pearson, or that of bets on
-    entities with ``groups``; it is on wrong answers, whatever the loss was before. The new certificate names the one
+    entities with ``groups``; it is on wrong answers, for any loss before. The new certificate names the one
     before it by its digest, and says what has happened since.
 
     It holds if the rows were chosen without regard to how they came out. If a look at some outcomes, such as an alarm

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Protocol, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import numpy as np
 from filelock import FileLock, Timeout
@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 from certivote.certificate import Certificate
 from certivote.codec import LONGEST, CodecError, Count, FileError, Longest, Within, parse, read, shown, write
 from certivote.io import write_atomically
-from certivote.monitor._counted import MOST_CALLS, Counted
-from certivote.monitor._evidence import Changes, Short
-from certivote.monitor._seen import Seen
+from certivote.monitor._counting import MOST_CALLS, Counted, CountingMonitor, IdSet
+from certivote.monitor._evidence import ChangeDetector, Short
 
 _FORMAT, SCHEMA_VERSION = "certivote monitor", 1
 _MOST_VALUES = 1 << 23
@@ -30,7 +29,7 @@ T = TypeVar("T")
 
 
 class StateFileError(FileError):
-    """A file is no state of a monitor, is damaged, or is of another certificate."""
+    """A file is not the state of a monitor, is damaged, or is of another certificate."""
 
 
 # Whole files
@@ -50,7 +49,7 @@ def write_state(path: str | os.PathLike[str], kind: str, content: Any) -> None:
 
 
 def read_state(path: str | os.PathLike[str], kind: str, wanted: type[T]) -> T:
-    """The content of a state file of this kind, which its digest shows to be undamaged (it is no signature)."""
+    """The content of a state file of this kind, which its digest shows to be undamaged (it is not a signature)."""
     path = Path(path)
     if not stat.S_ISREG(path.stat().st_mode):
         raise StateFileError(f"{path} is not a regular file; a state is read from one.")
@@ -77,7 +76,7 @@ def read_state(path: str | os.PathLike[str], kind: str, wanted: type[T]) -> T:
 
 @contextmanager
 def damaged(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Whatever is refused inside is damage of this file."""
+    """Anything that is refused inside is damage of this file."""
     try:
         yield
     except (OverflowError, ValueError) as error:
@@ -129,9 +128,9 @@ class State:
         Digest of the certificate.
     alpha : float
     total : Counted
-        What became of all rows.
+        How many rows were given, counted, repeated and left for later.
     calls : tuple of (int, str)
-        How many outcomes there were when, of which the last must be all.
+        How many outcomes there were at each call; the last is all of them.
     ids, entities : bytes
         Digests of those that were counted, in ascending order.
     ids_kind : str
@@ -146,18 +145,7 @@ class State:
     entities: bytes
 
 
-class Remembering(Protocol):
-    """What monitors have in common."""
-
-    certificate_digest: str
-    alpha: float
-    total: Counted
-    calls: list[tuple[int, str]]
-    ids: Seen
-    entities: Seen
-
-
-def remembered(monitor: Remembering) -> dict[str, Any]:
+def shared_fields(monitor: CountingMonitor) -> dict[str, Any]:
     """The fields of :class:`State`."""
     return {
         "certificate": monitor.certificate_digest,
@@ -170,14 +158,15 @@ def remembered(monitor: Remembering) -> dict[str, Any]:
     }
 
 
-def remember(monitor: Remembering, state: State, n: int) -> None:
-    """Give a monitor what :func:`remembered` has told, after so many outcomes."""
+def restore_shared(monitor: CountingMonitor, state: State, n: int) -> None:
+    """Give a monitor what :func:`shared_fields` has given, after ``n`` outcomes."""
     total, counts = state.total, [count for count, _ in state.calls]
-    if total.rows != total.counted + total.repeated + total.later or total.entities > total.counted:
+    others = total.rows - total.counted - total.repeated - total.later
+    if others < 0 or total.entities > total.counted or (others and not (monitor.groups and monitor.one_row_each)):
         raise ValueError("the rows do not add up")
     if counts != sorted(counts) or (counts[-1] if counts else 0) != n:
         raise ValueError("the outcomes do not add up")
-    ids, entities = Seen(_digests(state.ids), state.ids_kind), Seen(_digests(state.entities))
+    ids, entities = IdSet(_digests(state.ids), state.ids_kind), IdSet(_digests(state.entities))
     if len(ids.digests) > total.rows or len(entities.digests) != total.entities:
         raise ValueError("the ids do not add up")
     monitor.certificate_digest, monitor.alpha, monitor.total = state.certificate, state.alpha, total
@@ -206,8 +195,8 @@ def log_from(stored: float | None) -> float:
 
 
 @dataclass(frozen=True)
-class ChangesState:
-    """The evidence of a change: see :class:`Changes`."""
+class ChangeDetectorState:
+    """The evidence of a change: see :class:`ChangeDetector`."""
 
     count: Count
     n: Count
@@ -215,20 +204,20 @@ class ChangesState:
     logs: tuple[Log, ...]
 
     @classmethod
-    def of(cls, changes: Changes) -> "ChangesState":
+    def of(cls, changes: ChangeDetector) -> "ChangeDetectorState":
         """As it is stored."""
         return cls(changes.count, changes.n, changes.when, tuple(map(log_of, changes.logs.tolist())))
 
-    def give(self, judged: Any) -> None:
+    def give(self, test: Any) -> None:
         """Give it to a monitor or a stream; it must be below the threshold, since it starts anew when it is not."""
-        found = judged.changes
-        if not min(self.count, 1) <= self.n <= (judged.n if self.count else 0) or self.count > judged.n:
+        found = test.changes
+        if not min(self.count, 1) <= self.n <= (test.n if self.count else 0) or self.count > test.n:
             raise ValueError("there are changes at other moments than there were outcomes")
         if len(self.logs) != len(found.logs):
             raise ValueError("the evidence of a change is that of other bets")
         found.count, found.n, found.when = self.count, self.n, self.when
         found.logs = np.array([log_from(log) for log in self.logs], dtype=float)
-        if judged.log_change >= judged.log_threshold:
+        if test.log_change >= test.log_threshold:
             raise ValueError("the evidence of a change is beyond its threshold")
 
 

@@ -1,10 +1,10 @@
 """The paper's data and experiments: its datasets, its protocol, its tables and figures beside the published ones.
 
-Of each dataset there are an entry (files, source, licence, size, checksums, declared ranges of the features), its
+Each dataset has an entry (files, source, licence, size, checksums, declared ranges of the features), its
 reader, and functions that find its files, download and check them; there are no data files here. Of the experiments
 there are the paper's voters, settings and published figures, each written once; runs are kept on disk and never
-repeated. The methods themselves, and whatever a user of the estimator needs, live elsewhere. Nothing that reads the
-data knows of voters or bounds. To add a dataset, add an entry to the list in ``_catalogue.py``.
+repeated. The methods themselves, and everything else that a user of the estimator needs, live elsewhere. Nothing that
+reads the data knows of voters or bounds. To add a dataset, add an entry to the list in ``_catalogue.py``.
 """
 
 from typing import TYPE_CHECKING

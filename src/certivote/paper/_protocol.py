@@ -46,7 +46,7 @@ class Unit:
     dataset : str
         A key of ``DATASETS``.
     seed : int
-        Of the split, and of whatever is random after it.
+        Of the split, and of everything random after it.
     """
 
     protocol: str

@@ -24,7 +24,7 @@ class Run:
     ----------
     protocol, dataset, method : str
     seed : int
-        Of the split, and of whatever is random after it.
+        Of the split, and of everything random after it.
     bound : float
         What the paper's tables show: the certificate's bound, with split cross that on the average of both votes.
     own_bound : float

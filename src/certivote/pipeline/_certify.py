@@ -14,15 +14,15 @@ from certivote.certificate import (
     Certificate,
     Drift,
     PartRecord,
-    Payment,
     PriorKind,
     PromiseRecord,
+    Statement,
     Witnesses,
 )
 from certivote.pipeline._by_number import NumberedRows
 from certivote.pipeline._hyper_priors import HyperPrior
 from certivote.pipeline._learn import SOLVERS, Problem, expected_bound
-from certivote.pipeline._majority import certified_majority, fixed_bound
+from certivote.pipeline._majority import certified_majority
 from certivote.pipeline._plan import Plan
 from certivote.pipeline._prepared import CountedRows, Prepared, PreparedPart
 from certivote.pipeline._progress import Stage, Tick
@@ -32,9 +32,9 @@ from certivote.pipeline._reference import Reference
 from certivote.pipeline._seeds import Streams
 from certivote.pipeline._split import PartRows
 from certivote.pipeline._units import drift_of
-from certivote.promises import CountedVote, Repeats, count_votes
+from certivote.promises import CountedVote, Repeats, by_theorem, count_votes, fixed_statement, stated
 from certivote.theory.bounds import average_of_bounds
-from certivote.theory.predictors import GIVEN, Evidence, Vote
+from certivote.theory.predictors import GIVEN, Vote
 from certivote.theory.risks import answers_and_mistakes
 from certivote.theory.theorems import Account, Setting
 from certivote.voters import FittedVoters
@@ -102,10 +102,8 @@ class _Attempt:
 
     number: int
     counted: CountedVote
-    evidence: Evidence
-    paid: Setting
+    statement: Statement
     penalty: float
-    bound: float
 
     @property
     def vote(self) -> Vote:
@@ -135,9 +133,7 @@ def certify_votes(plan: Plan, prepared: Prepared, stage: Stage | None = None) ->
         kept.penalty,
         streams,
     )
-    accounts = [
-        Account(record.statistics, record.penalty, record.size, attempt.paid) for record, _, attempt in outcomes
-    ]
+    accounts = [_account(record, learned.setting) for record, learned, _ in outcomes]
     certificate = _assemble(plan, prepared, records, accounts, deployed, promises)
     own, chosen = prepared.parts[deployed], kept.vote.weights
     reference = None if own.reference is None else own.reference.of(own.votes, chosen)
@@ -181,7 +177,7 @@ def _certify_part(
         )
         prior = answers_and_mistakes(part.votes, prior_vote, part.labels, plan.loss)[1], repeats
     attempts = (_attempt(plan, learned, each, number) for number, each in enumerate(counted))
-    best = min(attempts, key=lambda attempt: attempt.bound)
+    best = min(attempts, key=lambda attempt: attempt.statement.bound)
     return _record(plan, part, classes, learned, best, prior), learned, best
 
 
@@ -245,47 +241,36 @@ def _learn(plan: Plan, part: PreparedPart, streams: Streams, number: int, tick: 
 
 def _attempt(plan: Plan, learned: _Learned, counted: CountedVote, number: int) -> _Attempt:
     """One vote, drawn where the method draws, and its bound."""
-    method, setting, vote = plan.method, learned.setting, counted.vote
+    theorem, setting, vote = plan.method.theorem, learned.setting, counted.vote
     evidence = counted.evidence(setting.delta)
-    paid = replace(setting, delta=setting.delta - evidence.risk_delta)
-    penalty = method.theorem.charge(plan.family, vote.parameters, learned.prior, vote.point, paid)
-    bound = method.theorem.bound(evidence.statistics, penalty, counted.count() or counted.n_rows(), paid)
-    return _Attempt(number, counted, evidence, paid, penalty, bound)
+    penalty = theorem.charge(plan.family, vote.parameters, learned.prior, vote.point, setting)
+    statement = stated(evidence, plan.part_delta, by_theorem(theorem, setting, penalty), "error")
+    return _Attempt(number, counted, statement, penalty)
 
 
 def _record(
     plan: Plan, part: PreparedPart, classes: NDArray[Any], learned: _Learned, attempt: _Attempt, prior: _Wrong
 ) -> PartRecord:
     """The record of the attempt that is kept; ``prior``: what the vote with the prior's mean weights gets wrong."""
-    evidence, vote, counted = attempt.evidence, attempt.vote, attempt.counted
-    n, entities = part.n_rows, counted.count()
+    vote, counted, (prior_wrong, repeats) = attempt.vote, attempt.counted, prior
     # Bounds to compare with: of several parts the vote with the smallest bound is deployed, so these too hold together.
-    prior_wrong, repeats = prior
-    prior_errors, prior_losses, prior_bound = fixed_bound(
-        prior_wrong, plan.of_part(plan.delta), part.entities, repeats, plan.in_order
+    holdout = fixed_statement(
+        "hold-out", "", prior_wrong, plan.of_part(plan.delta), part.entities, repeats, plan.in_order
     )
     majority = certified_majority(
         part.training_labels,
         counted.labels,
-        len(classes),
+        classes,
         plan.delta / plan.n_parts,
         part.entities,
         counted.repeats,
         plan.in_order,
     )
     return PartRecord(
-        n=n,
-        entities=entities,
-        errors=evidence.errors,
-        losses=evidence.losses,
-        risks=evidence.risks,
-        delta=plan.part_delta,
-        risk_draws=evidence.risk_draws,
-        risk_delta=evidence.risk_delta,
+        statement=attempt.statement,
+        holdout=holdout,
+        majority=majority,
         penalty=attempt.penalty,
-        confidence=plan.method.theorem.confidence(entities or n, attempt.paid),
-        payments=_payments(plan, learned, attempt, entities or n),
-        bound=attempt.bound,
         family=plan.family.name,
         n_voters=part.votes.n_voters,
         alpha=tuple(vote.parameters.tolist()),
@@ -300,15 +285,14 @@ def _record(
         training_rows=part.rows.n_train,
         duplicates=part.duplicates[0],
         duplicates_of_training_rows=part.duplicates[1],
-        holdout_errors=prior_errors,
-        holdout_bound=prior_bound,
-        majority_class=str(classes[majority.code]),
-        majority_errors=majority.errors,
-        majority_bound=majority.bound,
-        holdout_losses=prior_losses,
-        majority_losses=majority.losses,
         drift=_drift(attempt.counted, part.times),
     )
+
+
+def _account(record: PartRecord, setting: Setting) -> Account:
+    """What the bound of a part starts from and pays."""
+    paid = replace(setting, delta=setting.delta - record.statement.risk_delta)
+    return Account(record.statement.statistics, record.penalty, record.size, paid)
 
 
 def _drift(counted: CountedVote, times: NDArray[Any] | None) -> tuple[Drift, ...]:
@@ -316,20 +300,6 @@ def _drift(counted: CountedVote, times: NDArray[Any] | None) -> tuple[Drift, ...
     if times is None or counted.method.predictor.is_random:
         return ()
     return drift_of(counted.tally.wrong[0], times)
-
-
-def _payments(plan: Plan, learned: _Learned, attempt: _Attempt, n: int) -> tuple[Payment, ...]:
-    """Penalty and confidence, item by item. For reading: rounded like any sum of floats."""
-    theorem, paid, vote = plan.method.theorem, attempt.paid, attempt.vote
-    alone = replace(paid, prior_nats=0.0)
-    charged = (plan.family, vote.parameters, learned.prior, vote.point, alone)
-    items = theorem.items(*charged)
-    items["prior"] = attempt.penalty - theorem.charge(*charged)
-    undivided = theorem.confidence(n, replace(alone, delta=paid.delta * plan.part_delta / learned.setting.delta))
-    items["grid"] = theorem.confidence(n, paid) - undivided
-    items["constant"] = theorem.constant_nats(n, paid)
-    items["confidence"] = undivided - items["constant"]
-    return tuple(Payment(what, nats) for what, nats in items.items())
 
 
 def _prior(plan: Plan) -> PriorKind:
@@ -351,7 +321,7 @@ def _assemble(
     deployed: int,
     promises: tuple[PromiseRecord, ...],
 ) -> Certificate:
-    method, own = plan.method, records[deployed]
+    method = plan.method
     average = None
     if len(records) > 1:
         if plan.constant == "paper":
@@ -373,7 +343,6 @@ def _assemble(
         loss=plan.loss,
         split=str(plan.split),
         delta=plan.delta,
-        bound=own.bound,
         average_bound=average,
         deployed=deployed,
         average_weights=plan.average_weights,

@@ -289,7 +289,7 @@ def _certificate(
     if vote.certificate.bound < certificate.bound:
         certificate, weights = vote.certificate, vote.deployed.vote.weights
     candidates = [
-        Candidate(name, own.deployed_part.errors or 0, own.deployed_part.losses, own.bound, own is certificate, weight)
+        Candidate(name, dataclasses.replace(own.deployed_part.statement, kind="candidate"), own is certificate, weight)
         for name, own, weight in zip(answers, each, weights.tolist(), strict=True)
     ]
     return dataclasses.replace(certificate, candidates=tuple(candidates))

@@ -26,6 +26,8 @@ from certivote.theory.risks import Loss
 from certivote.theory.theorems import Setting
 from certivote.voters import VOTERS, ColumnEncoder, Preprocessed, Stumps, VoterSet, resolve_voters
 
+_MOST_COLUMNS = 20_000
+"""Columns of a data frame that are read one by one, within half a minute for a few hundred rows."""
 _BOUND_SHARE = 0.8
 """What the bound has of delta where promises hold together with it."""
 
@@ -121,6 +123,11 @@ class Plan:
         voters = self.voters
         if voters.keeps_frames or not isinstance(X, pd.DataFrame) or all(map(pd.api.types.is_numeric_dtype, X.dtypes)):
             return self
+        if X.shape[1] > _MOST_COLUMNS:
+            raise ValueError(
+                f"X is a data frame of {X.shape[1]:,} columns that are not all numbers; up to {_MOST_COLUMNS:,} are "
+                "read. Leave some out, or give an array of numbers, which may have more."
+            )
         encoder = ColumnEncoder(fill=isinstance(voters, Stumps))  # a stump needs a value
         return replace(self, voters=Preprocessed(encoder, voters))
 

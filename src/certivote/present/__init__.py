@@ -19,7 +19,7 @@ from certivote.present._figure_style import PALE, STYLE, mixed
 from certivote.present._plain import plain_text
 from certivote.present._promises import promise_text
 from certivote.present._sentences import assumptions, choices, hyper_prior, remarks, since
-from certivote.present._terminal import certificate_text, comparison_text, text_table
+from certivote.present._terminal import certificate_text, comparison_text, details_text, text_table
 from certivote.present._wording import bound_text
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ __all__ = [
     "certificate_text",
     "choices",
     "comparison_text",
+    "details_text",
     "hyper_prior",
     "log_certificate",
     "metrics_text",

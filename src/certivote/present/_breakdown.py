@@ -5,25 +5,22 @@ Nothing here is promised. The promise is the recorded bound at the recorded delt
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from certivote.certificate import Certificate, method_of
+from certivote.certificate import Certificate, method_of, setting_of
 from certivote.theory import calculator
 from certivote.theory.bets import Betting, BettingHammer
 from certivote.theory.families import FAMILIES
-from certivote.theory.theorems import Setting
 
 _LEARNED = ("draw", "weights", "occam", "prior")
 """Payments for what was learned; the others are for confidence."""
 _REPEATED = 20_000
-"""Entities up to which their losses are repeated."""
-_NO_ORDER = 2.0
-"""Stands where a theorem does not look at the order of the Rényi divergence."""
+"""Groups up to which their losses are repeated."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +46,7 @@ class Step:
 def observed_rate(certificate: Certificate) -> float:
     """Error rate of the deployed vote on the certification rows; of the random vote, as the bound takes it.
 
-    With entities, the mean over these, as far as the record has it.
+    With groups, the mean over these, as far as the record has it.
     """
     part = certificate.deployed_part
     return part.risks[0] if part.errors is None or part.losses else part.errors / part.n
@@ -64,7 +61,7 @@ def _error_share(certificate: Certificate) -> Fraction | None:
 
 
 def places_bets(certificate: Certificate) -> bool:
-    """Whether the bound is won by bets on the losses of entities: it then depends on each of them."""
+    """Whether the bound is won by bets on the losses of groups: it then depends on each of them."""
     return isinstance(method_of(certificate).theorem, Betting | BettingHammer)
 
 
@@ -75,12 +72,12 @@ def steps(certificate: Certificate) -> list[Step]:
     in nats. What is paid for the draw and for a level that depends on it is one step.
     """
     part, method = certificate.deployed_part, method_of(certificate)
-    rate = observed_rate(certificate)
+    rate, statistics = observed_rate(certificate), part.statement.statistics
     found = [Step("observed", None, 0.0, rate)]
     if part.errors is not None and not method.predictor.counts_errors:
-        found.append(Step("surrogate", None, rate, method.theorem.invert(part.statistics, 0.0, 0.0, part.size)))
+        found.append(Step("surrogate", None, rate, method.theorem.invert(statistics, 0.0, 0.0, part.size)))
     payments: dict[str, float] = {}
-    for payment in part.payments:
+    for payment in certificate.payments:
         what = "draw" if payment.what == "occam" else payment.what
         payments[what] = payments.get(what, 0.0) + payment.nats
     penalty = confidence = 0.0
@@ -89,7 +86,7 @@ def steps(certificate: Certificate) -> list[Step]:
             penalty += payments[what]
         else:
             confidence += payments[what]
-        end = method.theorem.invert(part.statistics, penalty, confidence, part.size)
+        end = method.theorem.invert(statistics, penalty, confidence, part.size)
         if payments[what]:
             found.append(Step(what, payments[what], found[-1].end, end))
     return found
@@ -98,7 +95,7 @@ def steps(certificate: Certificate) -> list[Step]:
 def bound_at(certificate: Certificate, *, n: int | None = None, delta: float | None = None) -> float:
     """The bound of the deployed vote if it had been certified on ``n`` cases, or at ``delta``, all else being equal.
 
-    The error rate is the same (rounded up to whole errors) and so is the penalty. Cases are rows or entities; losses
+    The error rate is the same (rounded up to whole errors) and so is the penalty. Cases are rows or groups; losses
     that bets are placed on are repeated in their order.
     """
     n = certificate.deployed_part.size if n is None else n
@@ -109,12 +106,9 @@ def bound_at(certificate: Certificate, *, n: int | None = None, delta: float | N
 def _bound(certificate: Certificate, delta: float) -> Callable[[float, int], float]:
     """The bound of the deployed vote at its penalty, as a function of the errors, if it starts from these, and of n."""
     part, theorem = certificate.deployed_part, method_of(certificate).theorem
-    events = certificate.n_draws * max(len(certificate.renyi_orders), 1)
-    left = 1.0 - part.risk_delta * events / part.delta
-    # Divided as it was among the bound and promises, parts of the split, and candidates.
-    setting = Setting(
-        delta / certificate.delta * part.delta / events * left, part.renyi_order or _NO_ORDER, certificate.constant
-    )
+    setting = setting_of(certificate, part, part.statement)
+    # Divided as it was among the bound and promises, parts of the split, candidates, draws and orders.
+    setting = replace(setting, delta=delta / certificate.delta * setting.delta)
     if places_bets(certificate):
         losses = np.array(part.losses)
         return lambda _, n: theorem.bound((part.risks[0], *np.resize(losses, n).tolist()), part.penalty, n, setting)
@@ -124,14 +118,14 @@ def _bound(certificate: Certificate, delta: float) -> Callable[[float, int], flo
 
 
 def least_bound(certificate: Certificate) -> float:
-    """What the bound comes down to with ever more rows or entities and the same error rate."""
+    """What the bound comes down to with ever more rows or groups and the same error rate."""
     if places_bets(certificate):
         return certificate.deployed_part.risks[0]
     return bound_at(certificate, n=100 * calculator.LARGEST)
 
 
 def growth(certificate: Certificate) -> list[tuple[int, float]]:
-    """Numbers of rows or entities, the recorded one among them, and the bound with so many.
+    """Numbers of rows or groups, the recorded one among them, and the bound with so many.
 
     Where bets are placed, all losses are repeated as a whole, so the recorded number is the smallest.
     """
@@ -150,7 +144,7 @@ def growth(certificate: Certificate) -> list[tuple[int, float]]:
 
 
 def cases_needed(certificate: Certificate, target: float, curve: Sequence[tuple[int, float]]) -> int | None:
-    """Rows or entities with which the bound would be at most ``target``, below the recorded one; None if too many.
+    """Rows or groups with which the bound would be at most ``target``, below the recorded one; None if too many.
 
     Too many are more than a billion; where bets are placed, more than the curve has, between whose points the number
     is interpolated (a bound is nearly linear in one over the square root of the size).

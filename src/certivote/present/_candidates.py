@@ -1,9 +1,8 @@
 """Several models that were certified on the same rows: one line for each, and the one that was chosen."""
 
-import math
 from dataclasses import dataclass
 
-from certivote.certificate import Certificate, counted, percent_up, plain_percent
+from certivote.certificate import Certificate, Statement, counted, percent_up, plain_percent
 from certivote.present._subject import is_one_model
 
 
@@ -19,19 +18,16 @@ class CandidateLine:
 
 def candidate_lines(certificate: Certificate) -> list[CandidateLine]:
     """All models in the order given, and the vote of them if the certificate is about that; none if one was given."""
-    part = certificate.deployed_part
 
-    def line(name: str, errors: int, losses: tuple[float, ...], bound: float, chosen: bool) -> CandidateLine:
-        rows = f"{errors:,} of {counted(part.n, 'row')}"
-        seen = f"{rows} ({plain_percent(errors / part.n)})"
-        if losses:
-            mean = math.fsum(losses) / len(losses)
-            seen = f"{plain_percent(mean)} in the mean over entities ({rows})"
-        return CandidateLine(name, seen, percent_up(min(bound, 1.0)), chosen)
+    def line(name: str, said: Statement, chosen: bool) -> CandidateLine:
+        rows = f"{said.errors or 0:,} of {counted(said.n, 'row')}"
+        rate = plain_percent(said.risks[0])
+        seen = f"{rate} in the mean over groups ({rows})" if said.losses else f"{rows} ({rate})"
+        return CandidateLine(name, seen, percent_up(min(said.bound, 1.0)), chosen)
 
-    found = [line(each.name, each.errors, each.losses, each.bound, each.chosen) for each in certificate.candidates]
+    found = [line(each.name, each.statement, each.chosen) for each in certificate.candidates]
     if found and not is_one_model(certificate):
-        found.append(line("weighted vote of them", part.errors or 0, part.losses, certificate.bound, True))
+        found.append(line("weighted vote of them", certificate.deployed_part.statement, True))
     return found
 
 

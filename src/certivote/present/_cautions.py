@@ -1,7 +1,5 @@
 """What must be said beside the headline: where a small bound hides that the vote fails, or may not hold."""
 
-import math
-
 from certivote.certificate import (
     Certificate,
     Drift,
@@ -9,7 +7,6 @@ from certivote.certificate import (
     Statement,
     confidence,
     counted,
-    entities,
     percent_up,
     plain_percent,
 )
@@ -20,7 +17,7 @@ _COIN = 0.5
 _SHOWN = 3
 """Classes that are named one by one."""
 _FEW = 20
-"""Certified entities below which it is said that they are few."""
+"""Certified groups below which it is said that they are few."""
 _WARNING = ("tells the class", "numbers the rows", "repeated values", "neighbours alike", "near-duplicates")
 """The kinds of remarks that are cautions, in their order."""
 
@@ -30,7 +27,7 @@ def cautions(certificate: Certificate) -> list[str]:
 
     They say that the bound is vacuous or no better than guessing, that delta is large, that the rows may not be what
     the promise takes them for (rows of training, columns that give the class away, rows that belong together, few
-    entities, errors that drift), that always answering the most frequent class is certified as good, that a class is
+    groups, errors that drift), that always answering the most frequent class is certified as good, that a class is
     certified no better than by a coin, or that nothing is certified by class.
     """
     part = certificate.deployed_part
@@ -63,7 +60,7 @@ def sentence(text: str) -> str:
 
 def _of_bound(certificate: Certificate) -> list[str]:
     if certificate.vacuous:
-        few = "certified entities" if certificate.groups else "certification rows"
+        few = "certified groups" if certificate.groups else "certification rows"
         return [
             f"Any classifier is wrong on at most 100 % of all cases. There are too few {few}, or too many errors among "
             "them."
@@ -102,8 +99,8 @@ def _of_entities(part: PartRecord) -> list[str]:
     if not 0 < part.entities < _FEW:
         return []
     return [
-        f"Only {entities(part.entities)} {'was' if part.entities == 1 else 'were'} certified. The bound rests on so "
-        f"few, not on their {counted(part.n, 'row')}."
+        f"Only {counted(part.entities, 'group')} {'was' if part.entities == 1 else 'were'} certified. The bound rests "
+        f"on these few, not on their {counted(part.n, 'row')}."
     ]
 
 
@@ -127,28 +124,29 @@ def _of_drift(drift: Drift) -> list[str]:
 def _of_majority(part: PartRecord, bound: float) -> list[str]:
     if worse := _worse_than_majority(part):
         return [worse]
-    if bound >= part.majority_bound:
+    if bound >= part.majority.bound:
         return [
-            f"This is certified no better than always answering '{part.majority_class}', which is wrong on at most "
-            f"{percent_up(part.majority_bound)} by the same rows."
+            f"This is certified no better than always answering '{part.majority.label}', which is wrong on at most "
+            f"{percent_up(part.majority.bound)} by the same rows."
         ]
     return []
 
 
 def _worse_than_majority(part: PartRecord) -> str:
-    """What to say if always answering the most frequent class makes fewer errors; with entities, in the mean."""
-    better = f"Always answering '{part.majority_class}' is better: on the same {part.n:,} certification rows it"
+    """What to say if always answering the most frequent class makes fewer errors; with groups, in the mean."""
+    better = f"Always answering '{part.majority.label}' is better: on the same {part.n:,} certification rows it"
     if part.entities and (part.losses or part.errors is None):
-        mean = math.fsum(part.majority_losses) / max(len(part.majority_losses), 1)
+        mean = part.majority.risks[0]
         if part.risks[0] <= mean:
             return ""
         mine = plain_percent(part.risks[0])
-        return f"{better} is wrong on {plain_percent(mean)} in the mean over entities, this classifier on {mine}."
+        return f"{better} is wrong on {plain_percent(mean)} in the mean over groups, this classifier on {mine}."
     errors = part.risks[0] * part.n if part.errors is None else part.errors
-    if errors <= part.majority_errors:
+    most = part.majority.errors or 0
+    if errors <= most:
         return ""
     made = f"{errors:,.1f} in the mean" if part.errors is None else counted(part.errors, "error")
-    return f"{better} makes {counted(part.majority_errors, 'error')}, this classifier {made}."
+    return f"{better} makes {counted(most, 'error')}, this classifier {made}."
 
 
 def _of_classes(entries: list[Statement]) -> list[str]:

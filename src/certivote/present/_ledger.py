@@ -26,9 +26,9 @@ class LedgerLine:
     cost : float
         Share of its rows that a statement would need less for the same bound if it had the certificate's delta alone.
     fewest, most : int
-        The same in rows, or entities, from one statement to another.
+        The same in rows, or groups, from one statement to another.
     cases : str
-        Rows or entities.
+        Rows or groups.
     """
 
     number: int
@@ -79,7 +79,7 @@ def _line(
         cost=cost,
         fewest=min(rows),
         most=max(rows),
-        cases="entities" if certificate.groups else "rows",
+        cases="groups" if certificate.groups else "rows",
     )
 
 

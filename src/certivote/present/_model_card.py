@@ -10,14 +10,11 @@ from collections.abc import Iterable, Sequence
 
 from certivote.certificate import Certificate, confidence, method_of, number_up
 from certivote.present._breakdown import observed_rate
-from certivote.present._cautions import cautions, other_remarks
 from certivote.present._plain import plain_text, printable
-from certivote.present._promise import promise, unchecked
-from certivote.present._promises import promise_facts
-from certivote.present._provenance import provenance_facts
+from certivote.present._premises import premises
+from certivote.present._sections import headline, sections
 from certivote.present._subject import noun
-from certivote.present._wording import cases, facts
-from certivote.present.report import premises
+from certivote.present._wording import cases
 
 _LONGEST = 120
 """Characters of a title or of the name of a file in the front matter."""
@@ -34,26 +31,25 @@ def model_card(certificate: Certificate, title: str, command: str) -> str:
         How to verify the certificate, one line per command.
     """
     digest, certificate, title = certificate.digest, printable(certificate), plain_text(title)
-    made = certificate.provenance
+    made, said = certificate.provenance, headline(certificate)
     lines = [
         *_front_matter(certificate, title),
         "",
         f"# {_escaped(title)}",
         "",
-        f"**{_escaped(promise(certificate))}**",
+        f"**{_escaped(said.promise)}**",
     ]
-    if unknown := unchecked(certificate):
-        lines += ["", f"**Not checked:** {_escaped(unknown)}"]
-    lines += [line for text in cautions(certificate) for line in ("", f"> **Caution:** {_escaped(text)}")]
+    for text in said.cautions:
+        word, _, rest = text.partition(":")
+        lines += ["", f"> **{word}:**{_escaped(rest) and ' ' + _escaped(rest)}"]
     lines += ["", "## Intended uses and limitations", "", *_items(_limits(certificate))]
     lines += ["", "It rests on these sentences being true:", ""]
     lines += _table(["assumption", "checked?", "what is known"], premises(certificate))
     lines += ["", "## Evaluation results", ""]
     lines += [f"Certified on {_escaped(cases(certificate.deployed_part))}. Bounds are rounded up.", ""]
-    lines += _table(["", ""], [*facts(certificate), *promise_facts(certificate)])
-    lines += ["", "## Data and training", ""]
-    lines += _table(["", ""], provenance_facts(certificate, whole=True))
-    lines += [line for text in other_remarks(certificate) for line in ("", _escaped(text))]
+    lines += _table(["", ""], said.rows[:-1])
+    for section in sections(certificate)[:-1]:  # what it rests on is above
+        lines += ["", f"### {section.title}", "", *_table(["", ""], section.rows)]
     lines += ["", "## How to verify it", ""]
     rows = f"`{made.source}`" if made.source and "`" not in made.source else "the rows"
     lines += [
@@ -83,10 +79,12 @@ def _limits(certificate: Certificate) -> list[str]:
     if not set(named) & {"subgroups"}:
         found.append("Nothing is certified about groups of people or cases: some may have many more errors.")
     if certificate.order:
-        found.append(f"Nothing is certified about times after those of the certified rows, by '{certificate.order}'.")
+        found.append(
+            f"Nothing is certified about times after those of the certification rows, by '{certificate.order}'."
+        )
     if certificate.groups:
         found.append(
-            f"The number is about a random row of a new entity, by '{certificate.groups}', not about entities that are "
+            f"The number is about a random row of a new group, by '{certificate.groups}', not about groups that are "
             "known already."
         )
     if method_of(certificate).predictor.is_random:

@@ -4,10 +4,8 @@ from html import escape
 from typing import Any
 
 from certivote.certificate import Certificate
-from certivote.present._cautions import cautions
-from certivote.present._numbers import numbers
 from certivote.present._plain import printable
-from certivote.present._promise import promise, unchecked
+from certivote.present._sections import Rows, headline, sections
 
 
 class CertificateCard:
@@ -28,22 +26,29 @@ class CertificateCard:
 
 
 def certificate_card(certificate: Certificate) -> str:
-    """HTML of the promise, what to be cautious about, and the numbers behind it, all text escaped."""
+    """HTML of the headline, and of all details folded below it; all text is escaped."""
     certificate = printable(certificate)
+    said = headline(certificate)
+    paragraphs = _paragraph(f"<strong>{escape(said.promise)}</strong>", "#d55e00")
+    for text in said.cautions:
+        word, _, rest = text.partition(":")
+        paragraphs += _paragraph(f"<strong>{escape(word)}:</strong>{escape(rest)}", "#b00020")
+    details = "".join(f"<h4>{escape(section.title)}</h4>{_table(section.rows)}" for section in sections(certificate))
+    return (
+        '<div class="certivote-certificate" style="max-width: 60em; margin: 0.5em 0">'
+        f"{paragraphs}{_table(said.rows)}<details><summary>Details</summary>{details}</details></div>"
+    )
+
+
+def _paragraph(html: str, colour: str) -> str:
+    return f'<p style="border-left: 4px solid {colour}; padding-left: 0.8em">{html}</p>'
+
+
+def _table(rows: Rows) -> str:
     cell = "text-align: left; vertical-align: top"
     lines = "".join(
         f'<tr><th scope="row" style="{cell}; white-space: nowrap">{escape(name)}</th>'
-        f'<td style="{cell}">{escape(value)}</td></tr>'
-        for name, value in numbers(certificate)
+        f'<td style="{cell}">{escape(text)}</td></tr>'
+        for name, text in rows
     )
-    said = [(f"<strong>{escape(promise(certificate))}</strong>", "#d55e00")]
-    if unknown := unchecked(certificate):
-        said.append((f"<strong>Not checked:</strong> {escape(unknown)}", "#d55e00"))
-    said += [(f"<strong>Caution:</strong> {escape(text)}", "#b00020") for text in cautions(certificate)]
-    paragraphs = "".join(
-        f'<p style="border-left: 4px solid {colour}; padding-left: 0.8em">{text}</p>' for text, colour in said
-    )
-    return (
-        '<div class="certivote-certificate" style="max-width: 60em; margin: 0.5em 0">'
-        f"{paragraphs}<details open><summary>The numbers behind it</summary><table>{lines}</table></details></div>"
-    )
+    return f"<table>{lines}</table>"

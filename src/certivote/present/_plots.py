@@ -239,7 +239,7 @@ def plot_monitor(monitor: Any, ax: "Axes | None" = None) -> "Axes":
         raise ValueError("monitor has no evidence to draw: its bound is 100 % or more, which nothing can exceed.")
     n, logs, changes = (np.array(values, dtype=float) for values in zip(*points, strict=True))
     low, high = exponents([*logs.tolist(), *changes.tolist()], own.log_threshold)
-    rows = "entities" if monitor.groups else "rows" if isinstance(monitor, DriftMonitor) else "outcomes"
+    rows = "groups" if monitor.groups else "rows" if isinstance(monitor, DriftMonitor) else "outcomes"
     with _style():
         ax = _axes(ax, 2.8)
         for values, colour, width, label in (

@@ -2,6 +2,7 @@
 
 from certivote.certificate import Certificate, confidence, method_of, percent_up
 from certivote.present._subject import is_one_model
+from certivote.theory.predictors import GIVEN
 
 _LONGEST = 40
 """Characters of a model's name in the promise."""
@@ -14,22 +15,15 @@ def promise(certificate: Certificate) -> str:
         return (
             f"This certificate promises nothing: with {sure} confidence the error is only known to be at most {bound}."
         )
-    who, how = _who_and_how(certificate)
-    said = f"{who} is wrong on at most {bound} of {_cases(certificate)}"
+    said = f"{_who(certificate)} is wrong on at most {bound} of {_cases(certificate)}"
     if certificate.together:
-        names = ", ".join(dict.fromkeys(record.name for record in certificate.promises))
-        said = f"all of the following at once: {said}, and what else is promised below is true ({names})"
+        said = f"all at once: {said}, and the promises below hold"
     sentences = [f"With {sure} confidence, {said}."]
-    if certificate.groups:
-        sentences.append(
-            f"Rows with the same '{certificate.groups}' are one entity, and every entity counts the same, however many "
-            "rows it has."
-        )
     if certificate.order:
         sentences.append(
-            f"That is the time of the certified part, by '{certificate.order}'; nothing is promised about later times."
+            f"Nothing is promised about times after those of the certification rows ('{certificate.order}')."
         )
-    return " ".join([*sentences, *filter(None, [how])])
+    return " ".join(sentences)
 
 
 def unchecked(certificate: Certificate) -> str:
@@ -49,16 +43,23 @@ def unchecked(certificate: Certificate) -> str:
     )
 
 
-def _who_and_how(certificate: Certificate) -> tuple[str, str]:
-    """The subject of the promise, and a sentence on what kind of classifier it is."""
-    predictor = method_of(certificate).predictor
-    if is_one_model(certificate):  # nobody knows what it does to answer
-        chosen = [candidate.name for candidate in certificate.candidates if candidate.chosen]
-        return (f"the model {_shown(chosen[0])!r}" if chosen else predictor.who), ""
+def _who(certificate: Certificate) -> str:
+    """The subject of the promise."""
+    chosen = [candidate.name for candidate in certificate.candidates if candidate.chosen]
+    if is_one_model(certificate):
+        return f"the model {_shown(chosen[0])!r}" if chosen else GIVEN.who
     if certificate.candidates:
-        models = f"{len(certificate.candidates)} models"
-        return f"this vote of {models}", f"The weights of the {models} were drawn once and are fixed."
-    return predictor.who, predictor.how
+        return f"this vote of {len(certificate.candidates)} models"
+    return method_of(certificate).predictor.who
+
+
+def how(certificate: Certificate) -> str:
+    """What kind of classifier it is; empty for a model that was given, of which it is not known."""
+    if is_one_model(certificate):
+        return ""
+    if certificate.candidates:
+        return f"The weights of the {len(certificate.candidates)} models were drawn once and are fixed."
+    return method_of(certificate).predictor.how
 
 
 def _shown(name: str) -> str:
@@ -67,10 +68,7 @@ def _shown(name: str) -> str:
 
 def _cases(certificate: Certificate) -> str:
     if certificate.groups:
-        return (
-            "cases, where a case is a random row of a new entity from the same source as the entities that it was "
-            "certified on"
-        )
+        return f"the cases of a new group ('{certificate.groups}') from the same source, every group counting the same"
     if certificate.order:
-        return "cases that come from the same source and the same time as the rows that it was certified on"
-    return "new cases that come from the same source as the data it was certified on"
+        return "new cases from the same source and the same time"
+    return "new cases from the same source"

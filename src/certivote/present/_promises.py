@@ -1,12 +1,8 @@
 """The other promises of a certificate in words, as their own rooms put them."""
 
 from certivote.certificate import Certificate, PromiseRecord, confidence, counted, number_up
-from certivote.present._ledger import ledger, ledger_text
 from certivote.present._plain import plain
 from certivote.promises import PROMISES
-
-_MANY = 10
-"""Lines of one promise that the text of a certificate has at most."""
 
 
 def promise_text(record: PromiseRecord) -> str:
@@ -17,7 +13,7 @@ def promise_text(record: PromiseRecord) -> str:
     >>> from certivote import certify_predictions
     >>> certificate = certify_predictions(["ill", "well"] * 50, ["ill", "well"] * 50)
     >>> print(promise_text(certificate.promises[0]))
-    With 95 % confidence, all at once: errors within each class.
+    With 95 % confidence, all at once: errors within a class at most 7.12 % (ill), 7.12 % (well).
       ill: errors at most 7.12 % (0 of 50)
       well: errors at most 7.12 % (0 of 50)
     """
@@ -64,21 +60,3 @@ def promises_note(certificate: Certificate, delta: str = "delta") -> str:
         f"{each} holds with {confidence(certificate.delta)} confidence ({delta} = {certificate.delta:g} of its own), "
         f"all of its statements at once; the probability that the bound or {which} fails {odds}"
     )
-
-
-def promise_facts(certificate: Certificate) -> list[tuple[str, str]]:
-    """All promises line by line, then what each has of delta; nothing where there are none."""
-    if not certificate.promises:
-        return []
-    rows = [("promises", promises_note(certificate))]
-    for record in certificate.promises:
-        title, *lines = promise_lines(record)
-        name = record.name if record.name in PROMISES else "unknown"
-        rows.append((name, title.removeprefix(f"{name}: ")))
-        if len(lines) > _MANY:
-            where = "in the record (promises) and on the page that `certivote report` writes"
-            lines = [f"its {len(lines):,} lines are {where}"]
-        rows.extend(("", line) for line in lines)
-    rows.append(("ledger", "what each statement has of delta, and what it costs in rows not to have all of it"))
-    rows.extend(("", line) for line in ledger_text(ledger(certificate)))
-    return rows

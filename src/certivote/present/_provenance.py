@@ -43,6 +43,17 @@ def provenance_facts(certificate: Certificate, whole: bool = False) -> list[tupl
     return rows
 
 
+def data_line(certificate: Certificate) -> str:
+    """The file and its rows in short, and how many of them trained and certified."""
+    made, part = certificate.provenance, certificate.deployed_part
+    named = f"{made.source}: " if made.source else ""
+    groups = f" in {counted(part.entities, 'group')} ({certificate.groups})" if part.entities else ""
+    if certificate.subject == "answers":
+        return f"{named}{counted(part.n, 'row')}{groups} with the answers to them"
+    used = "" if certificate.is_given else f" ({part.training_rows:,} train, {part.n:,} certify)"
+    return f"{named}{counted(made.n_rows, 'row')}{used}{groups}, {counted(made.n_columns, 'column')}"
+
+
 def _data(certificate: Certificate) -> str:
     made = certificate.provenance
     columns = counted(made.n_columns, "column")

@@ -33,19 +33,19 @@ _ALARMS = 10
 _SAMPLES = {
     "rows": (
         "The certification rows are independent draws from the population that the classifier will meet: no time "
-        "order, groups, repeated entities, oversampling or augmentation reach across the parts, and no rows were "
+        "order, groups, repeated subjects, oversampling or augmentation reach across the parts, and no rows were "
         "dropped for their values."
     ),
     "entities": (
-        "The entities that the certification rows belong to are independent draws from the population of entities that "
-        "the classifier will meet, each with all the rows that it would have there: no entity has two names, or was "
+        "The groups that the certification rows belong to are independent draws from the population of groups that "
+        "the classifier will meet, each with all the rows that it would have there: no group has two names, or was "
         "renamed after its errors were seen, or was dropped for the values of its rows, and no time order, "
         "oversampling or augmentation reaches across the parts."
     ),
     "time": (
         "The certification rows are independent draws from the population of the time that they were taken in, the "
         "latest of all rows: the promise is about that time, and none is made or implied about later ones. No groups, "
-        "repeated entities, oversampling or augmentation reach across the parts, and no rows were dropped for their "
+        "repeated subjects, oversampling or augmentation reach across the parts, and no rows were dropped for their "
         "values."
     ),
 }
@@ -155,7 +155,7 @@ def choices(certificate: Certificate) -> tuple[str, ...]:
 
 
 def _of_first_rows(certificate: Certificate, first: FirstRows) -> str:
-    what = "entities" if certificate.groups else "rows"
+    what = "groups" if certificate.groups else "rows"
     some = f"the first {first.looked_at:,} {what}"
     if first.found == "too few":
         return f"half of the {what} train the voters: {some} are too few for a learning curve"
@@ -185,7 +185,7 @@ def remarks(certificate: Certificate) -> list[tuple[str, str]]:
     found += [(finding.kind, finding_text(finding, certificate.split != "none")) for finding in certificate.findings]
     if 0 < part.entities == part.n:
         text = (
-            "Every certified entity has one row, so groups change nothing but the test: without them, errors would be "
+            "Every certified group has one row, so groups change nothing but the test: without them, errors would be "
             "counted by the binomial tail, which is a little tighter."
         )
         found.append(("one row each", text))
@@ -301,7 +301,7 @@ def _of_outcomes(seen: WatchRecord, before: Earlier, when: str, chance: str) -> 
     number = seen.errors or 0.0
     errors = f"{number:,.0f}" if number.is_integer() else f"{number:,.1f}"
     yield (
-        f"{seen.n:,} {'entities' if before.groups else 'outcomes'} were watched {when}, {chance}: {errors} wrong; the "
+        f"{seen.n:,} {'groups' if before.groups else 'outcomes'} were watched {when}, {chance}: {errors} wrong; the "
         f"mean error until then is at most {percent_up(1.0 if seen.error_limit is None else seen.error_limit)}."
     )
     if not seen.alarms:
@@ -316,7 +316,7 @@ def _of_outcomes(seen: WatchRecord, before: Earlier, when: str, chance: str) -> 
 
 
 def _of_rows(seen: WatchRecord, before: Earlier, when: str, chance: str) -> Iterator[str]:
-    yield f"{seen.n:,} new {'entities' if before.groups else 'rows'} were compared without labels {when}, {chance}."
+    yield f"{seen.n:,} new {'groups' if before.groups else 'rows'} were compared without labels {when}, {chance}."
     if not seen.alarms:
         yield f"They raised no alarm until {seen.last}."
     for alarm in seen.alarms:

@@ -13,10 +13,8 @@ Pair = tuple[Statement, Statement]
 
 
 def rate(entry: Statement) -> float | None:
-    """How often the event was seen; None without rows. With entities, in the mean over these where that is counted."""
-    if not entry.n:
-        return None
-    return entry.risks[0] if entry.errors is None or entry.losses else entry.errors / entry.n
+    """How often the event was seen; None without rows. With groups, in the mean over these where that is counted."""
+    return entry.risks[0] if entry.n else None
 
 
 def parameter(record: PromiseRecord, name: str) -> Any:

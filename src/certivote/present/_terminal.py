@@ -5,11 +5,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from certivote.certificate import Certificate, plain_percent
-from certivote.present._cautions import cautions, no_better_than_majority
-from certivote.present._numbers import numbers
+from certivote.present._cautions import no_better_than_majority
 from certivote.present._plain import plain_text, printable
-from certivote.present._promise import promise, unchecked
+from certivote.present._promise import how
 from certivote.present._provenance import seed_words
+from certivote.present._sections import headline, sections
 from certivote.present._wording import bound_text, majority
 
 if TYPE_CHECKING:
@@ -19,20 +19,40 @@ _WIDTH = 100
 
 
 def certificate_text(certificate: Certificate) -> str:
-    """One paragraph that anyone can read, what to be cautious about, then one line per number."""
+    """What everybody reads, in at most ten lines but for cautions: the promise, and the numbers beside it."""
     certificate = printable(certificate)
-    paragraphs = [promise(certificate), *(f"Caution: {text}" for text in cautions(certificate))]
-    if unknown := unchecked(certificate):
-        paragraphs.insert(1, f"Not checked: {unknown}")
-    rows = numbers(certificate)
-    width = max(len(name) for name, _ in rows) + 2
-    table = "\n".join(f"  {name:<{width}}{value}" for name, value in rows)
-    return "\n\n".join([*map(_filled, paragraphs), table])
+    said = headline(certificate)
+    paragraphs = [_filled(said.promise), *map(_filled, said.cautions)]
+    return "\n\n".join([*paragraphs, _named(said.rows, cut=True)])
 
 
-def _filled(text: str) -> str:
+def details_text(certificate: Certificate) -> str:
+    """The same, and all sections behind it."""
+    certificate = printable(certificate)
+    found = [certificate_text(certificate), *filter(None, [how(certificate)])]
+    found += [f"{section.title}\n{_named(section.rows)}" for section in sections(certificate)]
+    return "\n\n".join(found)
+
+
+def _named(rows: Sequence[tuple[str, str]], cut: bool = False) -> str:
+    """Names and what they name, in two columns; long texts are cut, or go on below."""
+    width = max(len(name) for name, _ in rows)
+    width, lines = width + 2 if width else 0, []
+    for name, text in rows:
+        start = f"  {name:<{width}}"
+        if cut:
+            lines.append(start + textwrap.shorten(text, _WIDTH - len(start), placeholder=" ..."))
+        else:
+            lines.append(_filled(text, start))
+    return "\n".join(lines)
+
+
+def _filled(text: str, start: str = "") -> str:
     # A number and its per cent sign stay on one line.
-    return textwrap.fill(text.replace(" %", "\u00a0%"), width=_WIDTH).replace("\u00a0", " ")
+    filled = textwrap.fill(
+        text.replace(" %", "\u00a0%"), width=_WIDTH, initial_indent=start, subsequent_indent=" " * len(start)
+    )
+    return filled.replace("\u00a0", " ")
 
 
 def text_table(head: Sequence[str], rows: Iterable[Sequence[str | int]]) -> str:
@@ -87,10 +107,10 @@ def comparison_text(table: "pd.DataFrame") -> str:
 
 
 def _of_entities(read: Mapping[str, Certificate]) -> list[str]:
-    """What the bounds are about, where rows belong to entities."""
+    """What the bounds are about, where rows belong to groups."""
     named = sorted({one.groups for one in read.values() if one.groups})
     return [
-        f"These bounds are about a random row of a new entity: rows with the same '{name}' are one entity."
+        f"These bounds are about a random row of a new group: rows with the same '{name}' are one group."
         for name in named
     ]
 

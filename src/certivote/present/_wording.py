@@ -1,6 +1,6 @@
 """A certificate in words: the numbers behind the promise, each with its name."""
 
-import math
+from collections.abc import Iterator
 
 from certivote.certificate import (
     Certificate,
@@ -8,10 +8,10 @@ from certivote.certificate import (
     PartRecord,
     Statement,
     counted,
-    entities,
     percent_up,
     plain_percent,
 )
+from certivote.present._statements import rate
 from certivote.present._subject import is_one_model, model_names
 
 _SMALL = 0.05
@@ -29,40 +29,35 @@ def bound_text(value: float) -> str:
     return percent_up(value) + (" (vacuous)" if value >= 1 else "")
 
 
-def cases(part: PartRecord | Statement) -> str:
-    """How much was certified on: rows, and the entities they belong to where these take the place of rows."""
-    rows = counted(part.n, "certification row")
-    return f"{rows} of {entities(part.entities)}" if part.entities else rows
+def cases(entry: PartRecord | Statement) -> str:
+    """How much was certified on: rows, and the groups they belong to where these take the place of rows."""
+    rows = counted(entry.n, "certification row")
+    return f"{rows} in {counted(entry.entities, 'group')}" if entry.entities else rows
 
 
-def facts(certificate: Certificate) -> list[tuple[str, str]]:
-    """The numbers behind the promise, each with its name."""
+def computed(certificate: Certificate) -> Iterator[tuple[str, str]]:
+    """What the bound is computed from, each number with its name."""
     part = certificate.deployed_part
     together = ", for the bound and all promises at once" if certificate.together else ""
-    rows = [
-        ("bound", f"{percent_up(certificate.bound)}  (delta = {certificate.delta:g}{together})"),
-        ("observed errors", observed(part)),
-        ("method", f"{certificate.method}, {certificate.theorem}"),
-        ("what is certified", _certified(certificate)),
-        ("paid", _paid(part)),
-    ]
-    if certificate.groups:
-        single = ", and each has one row, as without groups" if part.entities == part.n else ""
-        same = f"rows with the same '{certificate.groups}' are one"
-        rows.append(("entities", f"{part.entities:,} certified; {same}{single}"))
-    if certificate.order:
-        rows.append(("time", f"'{certificate.order}' gives the order; nothing is promised about later times"))
-    rows.extend(("drift", drift_text(drift)) for drift in part.drift)
-    rows.extend(_origin(certificate))
-    rows.append(("for comparison" if certificate.is_given else "", majority(part)))
+    yield "bound", f"{percent_up(certificate.bound)}  (delta = {certificate.delta:g}{together})"
     if certificate.average_bound is not None:
         own = ", ".join(percent_up(each.bound) for each in certificate.parts)
-        average = f"average at most {percent_up(certificate.average_bound)}; each on its own: {own}"
-        rows.insert(1, ("all votes", average))
-    if certificate.n_draws > 1:
-        rows.append(("draws", f"the best of {certificate.n_draws}, each paid for"))
-    rows.extend(("chosen", choice) for choice in certificate.choices)
-    return rows
+        yield "all votes", f"average at most {percent_up(certificate.average_bound)}; each on its own: {own}"
+    yield "observed errors", observed(part.statement)
+    yield "method", f"{certificate.method}, {certificate.theorem}"
+    yield "what is certified", _certified(certificate)
+    yield "cost", _paid(certificate)
+    if certificate.groups:
+        single = ", and each has one row, as without groups" if part.entities == part.n else ""
+        same = f"rows with the same '{certificate.groups}' are one group"
+        yield "groups", f"{part.entities:,} certified; {same}{single}"
+    if certificate.order:
+        yield "time", f"'{certificate.order}' gives the order; nothing is promised about later times"
+    for drift in part.drift:
+        yield "drift", drift_text(drift)
+    yield "baseline", majority(part)
+    if not certificate.is_given:
+        yield "hold-out", plain_holdout(part)
 
 
 def _certified(certificate: Certificate) -> str:
@@ -73,24 +68,32 @@ def _certified(certificate: Certificate) -> str:
     return f"{certificate.certified}; loss: {certificate.loss}; constant: {certificate.constant}"
 
 
-def _origin(certificate: Certificate) -> list[tuple[str, str]]:
-    """What was made from which rows."""
+def plain_holdout(part: PartRecord) -> str:
+    """What the weights from before would be certified for, and why that is not the promise where it is less."""
+    return (
+        f"the same voters with the weights that they had before the certification rows were seen: at most "
+        f"{percent_up(part.holdout.bound)} ({counted(part.holdout.errors or 0, 'error')}). For comparison only: which "
+        "of the two is promised was fixed before these rows were seen, and taking the smaller one now would promise "
+        "nothing"
+    )
+
+
+def origin_facts(certificate: Certificate) -> Iterator[tuple[str, str]]:
+    """Who votes, and which rows trained and certified it."""
     part = certificate.deployed_part
     if certificate.is_given:
-        rows = [("training rows", training_rows(part)), ("duplicates", duplicates(certificate))]
         if not is_one_model(certificate):
-            rows.insert(0, ("hyper-prior", certificate.hyper_prior))
-        return rows
-    return [
-        ("voters", f"{part.n_voters:,}, trained on {part.training_rows:,} rows; split: {split_words(certificate)}"),
-        ("hyper-prior", certificate.hyper_prior),
-        ("duplicates", duplicates(certificate)),
-        (
-            "for comparison",
-            f"the same voters with their prior weights, by hold-out: {percent_up(part.holdout_bound)} "
-            f"({counted(part.holdout_errors, 'error')}); choosing between the two now would void both",
-        ),
-    ]
+            yield "prior weights", certificate.hyper_prior
+        yield "training rows", training_rows(part)
+    else:
+        trained = f"trained on {part.training_rows:,} rows; split: {split_words(certificate)}"
+        yield "voters", f"{part.n_voters:,}, {trained}"
+        yield "prior weights", certificate.hyper_prior
+    yield "duplicates", duplicates(certificate)
+    if certificate.n_draws > 1:
+        yield "draws", f"the best of {certificate.n_draws}, each paid for"
+    for choice in certificate.choices:
+        yield "chosen", choice
 
 
 def split_words(certificate: Certificate) -> str:
@@ -98,33 +101,40 @@ def split_words(certificate: Certificate) -> str:
     return f"{certificate.split} folds" if certificate.split.isdecimal() else certificate.split
 
 
-def observed(part: PartRecord | Statement) -> str:
+def observed(entry: Statement) -> str:
     """How often the vote was wrong on the certification rows."""
-    if not part.n:
+    if not entry.n:
         return "no certification rows"
-    if part.errors is None:
-        return f"{plain_percent(part.risks[0])} of {cases(part)}, averaged over the draws"
-    counts = f"{part.errors:,} of {cases(part)}"
-    if part.losses:
-        return f"{plain_percent(part.risks[0])} in the mean over entities ({counts})"
-    return f"{counts} ({plain_percent(part.errors / part.n)}{' of the rows' if part.entities else ''})"
+    seen, share = cases(entry), plain_percent(rate(entry) or 0.0)
+    if entry.errors is None:
+        return f"{share} of {seen}, averaged over the draws"
+    counts = f"{entry.errors:,} of {seen}"
+    if entry.losses:
+        return f"{share} in the mean over groups ({counts})"
+    return f"{counts} ({plain_percent(entry.errors / entry.n)}{' of the rows' if entry.entities else ''})"
 
 
-def _paid(part: PartRecord) -> str:
-    items = [f"{payment.what} {payment.nats:.2f}" for payment in part.payments if payment.nats]
-    return f"{part.penalty + part.confidence:.2f} nats: " + ", ".join(items)
+def rate_and_counts(entry: Statement) -> str:
+    """The same with the rate first, in short."""
+    if not entry.n:
+        return "nothing"
+    share, rows = plain_percent(rate(entry) or 0.0), f"{entry.n:,}" if entry.entities else counted(entry.n, "row")
+    among = f"{rows} rows in {counted(entry.entities, 'group')}" if entry.entities else rows
+    return f"{share} ({among})" if entry.errors is None else f"{share} ({entry.errors:,} of {among})"
+
+
+def _paid(certificate: Certificate) -> str:
+    items = [f"{payment.what} {payment.nats:.2f}" for payment in certificate.payments if payment.nats]
+    return f"{sum(payment.nats for payment in certificate.payments):.2f} nats: " + ", ".join(items)
 
 
 def majority(part: PartRecord) -> str:
     """What the most frequent class alone would achieve."""
-    errors = counted(part.majority_errors, "error")
-    if part.majority_losses:
-        mean = math.fsum(part.majority_losses) / len(part.majority_losses)
-        errors = f"{plain_percent(mean)} in the mean over entities, {errors}"
-    return (
-        f"always answering '{part.majority_class}' is certified at most {percent_up(part.majority_bound)} on the same "
-        f"rows ({errors})"
-    )
+    base = part.majority
+    errors = counted(base.errors or 0, "error")
+    if base.losses:
+        errors = f"{plain_percent(rate(base) or 0.0)} in the mean over groups, {errors}"
+    return f"always answering '{base.label}' is certified at most {percent_up(base.bound)} on the same rows ({errors})"
 
 
 def duplicates(certificate: Certificate) -> str:
@@ -149,7 +159,7 @@ def duplicates(certificate: Certificate) -> str:
 def training_rows(part: PartRecord) -> str:
     """What is known of the rows that a model was trained on by somebody else."""
     if not part.training_digest:
-        return "not given, so nobody has looked whether these rows are among them"
+        return "not given, so it is not known whether these rows are among them"
     given = f"{part.training_rows:,} were given" if part.training_rows else "given"
     among = f"{part.duplicates_of_training_rows:,}" if part.duplicates_of_training_rows else "none"
     return f"{given}; {among} of the {part.n:,} certification rows occur among them"

@@ -14,11 +14,10 @@ from certivote.promises._abstention import Abstention
 from certivote.promises._base import Guide, Promise
 from certivote.promises._by_class import ByClass
 from certivote.promises._costs import Costs
-from certivote.promises._count import CountedVote, Repeats, count_votes, how_many
 from certivote.promises._decisions import Decisions, answered, flagged, prediction_sets
-from certivote.promises._ledger import Ledger
+from certivote.promises._ledger import Ledger, by_theorem, fixed_statement, stated
 from certivote.promises._precision import Precision
-from certivote.promises._rows import Columns, PromiseRows, margins
+from certivote.promises._rows import Columns, CountedVote, PromiseRows, Repeats, count_votes, how_many, margins
 from certivote.promises._sensitivity import Sensitivity
 from certivote.promises._sets import PredictionSets
 from certivote.promises._subgroups import Subgroups, group_places
@@ -41,13 +40,16 @@ __all__ = [
     "Sensitivity",
     "Subgroups",
     "answered",
+    "by_theorem",
     "count_votes",
+    "fixed_statement",
     "flagged",
     "group_places",
     "how_many",
     "margins",
     "prediction_sets",
     "promises_of",
+    "stated",
 ]
 
 PROMISES: dict[str, type[Promise]] = {

@@ -34,7 +34,6 @@ from certivote.certificate import (
     PromiseRecord,
     Statement,
     counted,
-    entities,
     number_up,
     percent_down,
     percent_up,
@@ -46,7 +45,7 @@ from certivote.promises._cutoff import apart
 from certivote.promises._ledger import Ledger
 from certivote.promises._rows import Columns, PromiseRows
 from certivote.promises._sequence import until_failure
-from certivote.promises._words import as_asked, over_entities, seen
+from certivote.promises._words import as_asked, limits, over_groups, seen
 
 _STEPS = 100
 _STEPS_OF_ENTITIES = 30
@@ -92,7 +91,7 @@ class Abstention(Promise):
     >>> certificate = certify_predictions(y, said, scores=score, promises=[Abstention(max_error=0.1)], random_state=0)
     >>> promise = certificate.promises[1]
     >>> Abstention.sentences(promise)[0]
-    'answers at least 56.65 % of cases, and is wrong on at most 10.00 % of those it answers'
+    'answers at least 56.65 % of cases, and at most 10.00 % of its answers are wrong'
     >>> answers = answered(certificate, score)
     """
 
@@ -277,7 +276,8 @@ def _target_sentences(record: PromiseRecord, chosen: int) -> list[str]:
     coverage = _coverage(record, error, unanswered)
     tests = [entry for entry in record.statements if entry.kind == error.kind]
     lines = [
-        f"answers {coverage}, and is wrong on at most {target} of those it answers{over_entities(record)}",
+        f"answers {coverage}, and at most {target} of its answers are wrong",
+        *over_groups(record),
         f"it answers {_where(record, error)}; wrong among these: {seen(error)}",
         *([] if everything else [f"it does not answer the others: {seen(unanswered)}"]),
     ]
@@ -287,7 +287,7 @@ def _target_sentences(record: PromiseRecord, chosen: int) -> list[str]:
 
 
 def _none_sentences(record: PromiseRecord) -> list[str]:
-    lines = [f"nothing can be promised: no share of the answers could be shown to have at most {_target(record)} wrong"]
+    lines = [f"not promised: no share of the answers could be shown to have at most {_target(record)} wrong"]
     lines += [
         f"the first test was to answer {_where(record, entry)}: wrong on at most {percent_up(entry.bound)} of the "
         f"answers ({seen(entry)})"
@@ -301,16 +301,16 @@ def _none_sentences(record: PromiseRecord) -> list[str]:
     elif not needed:
         lines.append(f"{guided} show no share of answers with so few errors: more certification rows may not help")
     else:
-        units = entities(int(needed[0])) if have else counted(int(needed[0]), "row")
+        units = counted(int(needed[0]), "group" if have else "row")
         lines.append(f"judging by {guided}, it would take about {units} to certify on, or more")
     return lines
 
 
 def _curve_sentences(record: PromiseRecord) -> list[str]:
-    lines = [
-        f"how many cases are answered, and how many answers are wrong, by how sure they are{over_entities(record)}"
-    ]
-    for error, unanswered in zip(record.statements[::2], record.statements[1::2], strict=False):
+    pairs = list(zip(record.statements[::2], record.statements[1::2], strict=False))
+    each = [(_coverage(record, *pair), pair[0].bound) for pair in pairs]
+    lines = [limits("wrong answers at most", each, percent_up), *over_groups(record)]
+    for error, unanswered in pairs:
         lines.append(
             f"answering {_where(record, error)}: {_coverage(record, error, unanswered)}, wrong on at most "
             f"{percent_up(error.bound)} of those ({seen(error)})"

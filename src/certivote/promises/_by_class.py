@@ -33,7 +33,7 @@ error on a random case of class ``c`` is a ratio of two means over entities, for
 from certivote.certificate import PromiseRecord, percent_up
 from certivote.promises._base import Promise
 from certivote.promises._ledger import Ledger
-from certivote.promises._words import over_entities, seen
+from certivote.promises._words import limits, over_groups, seen
 
 
 class ByClass(Promise):
@@ -68,7 +68,8 @@ class ByClass(Promise):
     @staticmethod
     def sentences(record: PromiseRecord) -> list[str]:
         alarms = {entry.label: entry for entry in record.statements if entry.kind == "false alarm"}
-        lines = [f"errors within each class{', and its false alarms' if alarms else ''}{over_entities(record)}"]
+        errors = [(entry.label, min(entry.bound, 1.0)) for entry in record.statements if entry.kind == "error"]
+        lines = [limits("errors within a class at most", errors, percent_up), *over_groups(record)]
         for entry in record.statements:
             if entry.kind != "error":
                 continue

@@ -42,7 +42,7 @@ from certivote.maths.rounding import float_above
 from certivote.promises._base import Guide, Promise
 from certivote.promises._ledger import Ledger
 from certivote.promises._rows import Columns, PromiseRows
-from certivote.promises._words import over_entities, seen
+from certivote.promises._words import over_groups, seen
 from certivote.theory.bets import by_entity
 from certivote.theory.entities import mean_loss
 
@@ -75,7 +75,7 @@ class Costs(Promise):
     >>> costs = Costs({("ill", "well"): 20, ("well", "ill"): 1})
     >>> certificate = certify_predictions(["ill"] * 100 + ["well"] * 400, said, promises=[costs])
     >>> print(certificate.promises[1])
-    With 95 % confidence, all at once: the expected cost per case is at most 0.3147.
+    With 95 % confidence, all at once: the mean cost of a case is at most 0.3147.
       a cost of 1 or more: at most 4.16 % of cases (12 of 500)
       a cost of 20 or more: at most 1.44 % of cases (2 of 500)
       costs: 20 for well where it is ill, 1 for ill where it is well
@@ -206,7 +206,7 @@ class Costs(Promise):
     @staticmethod
     def sentences(record: PromiseRecord) -> list[str]:
         value = "not known" if record.value is None else f"at most {number_up(record.value)}"
-        lines = [f"the expected cost per case is {value}{over_entities(record)}"]
+        lines = [f"the mean cost of a case is {value}", *over_groups(record)]
         for entry in record.statements:
             if entry.threshold is not None:
                 dear = f"a cost of {number_up(entry.threshold)} or more"

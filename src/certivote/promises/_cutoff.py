@@ -36,7 +36,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certivote.certificate import Fixed, PromiseRecord, Statement, counted, entities
+from certivote.certificate import Fixed, PromiseRecord, Statement, counted
 from certivote.promises._ledger import Ledger
 
 Array = NDArray[np.float64]
@@ -151,7 +151,11 @@ def rows_needed(ledger: Ledger, most: float, of: float) -> tuple[Fixed, ...]:
 def lacking(record: PromiseRecord) -> str:
     """How many rows, or entities, there were for the statement that had the fewest, and how many it takes."""
     fewest = min(record.statements, key=lambda entry: entry.size)
-    units = entities(fewest.size) if any(entry.entities for entry in record.statements) else counted(fewest.size, "row")
+    units = (
+        counted(fewest.size, "group")
+        if any(entry.entities for entry in record.statements)
+        else counted(fewest.size, "row")
+    )
     needed = next((int(fixed.numbers[0]) for fixed in record.fixed if fixed.what == _NEEDED and fixed.numbers), None)
     most = "far more" if needed is None else f"at least {needed:,}"
     return f"there are {units}, and it takes {most} if none of them goes wrong"

@@ -17,6 +17,8 @@ tested one after another until one fails each have all of it: see :mod:`certivot
 """
 
 import json
+import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,14 +26,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certivote.certificate import Fixed, PromiseRecord, Statement
-from certivote.promises._count import CountedVote
-from certivote.promises._rows import PromiseRows
+from certivote.maths.betting import betting_upper, order_free_upper
+from certivote.promises._rows import CountedVote, PromiseRows, Repeats, how_many
 from certivote.theory.bets import by_entity
-from certivote.theory.entities import mean_loss
+from certivote.theory.bounds import holdout
+from certivote.theory.entities import Entities, mean_loss
 from certivote.theory.predictors import Evidence
 from certivote.theory.theorems import Setting, Theorem
 
 Mask = NDArray[np.bool_]
+_NOTHING = Evidence(n=0, entities=0, errors=None)
 
 
 @dataclass(frozen=True)
@@ -83,10 +87,9 @@ class Ledger:
 
     def errors(self, kind: str, label: str, among: Mask, of: float) -> Statement:
         """A bound on the vote's error, as its loss says, among some of all certification rows: one of ``of``."""
-        rows, share = np.flatnonzero(among), self.setting.delta / of
-        evidence = self.counted.evidence(share, rows) if len(rows) else None
-        n = self.counted.n_rows(rows)
-        return self._statement(kind, label, None, n, self.counted.count(rows), evidence, self.theorem, of)
+        rows = np.flatnonzero(among)
+        evidence = self.counted.evidence(self.setting.delta / of, rows) if len(rows) else _NOTHING
+        return self._statement(evidence, self.theorem, of, kind, label)
 
     def events(
         self, kind: str, label: str, among: Mask, event: Mask, of: float = 1, threshold: float | None = None
@@ -96,9 +99,8 @@ class Ledger:
         rows = self.kept[places]
         happened = np.zeros(len(self.counted.labels), dtype=bool)
         happened[self.kept] = event
-        evidence = self.counted.events(happened, rows) if len(rows) else None
-        n = self.counted.n_rows(rows)
-        return self._statement(kind, label, threshold, n, self.counted.count(rows), evidence, self.theorem, of)
+        evidence = self.counted.events(happened, rows) if len(rows) else _NOTHING
+        return self._statement(evidence, self.theorem, of, kind, label, threshold)
 
     def mean(self, kind: str, label: str, losses: NDArray[np.float64], of: float = 1) -> Statement:
         """A bound on the mean of losses in [0, 1], one per row of ``rows``, by bets: one of ``of``.
@@ -113,47 +115,21 @@ class Ledger:
         else:
             # A sum of k numbers in floating point is off by less than k 2^-52 of itself.
             each = np.minimum(entities.losses(losses) * (1.0 + 2.0**-52 * (entities.sizes + 2)), 1.0)
-        n, count = len(losses), 0 if entities is None else entities.count
         bets = theorem is not self.theorem or entities is not None
-        kept = tuple(each.tolist()) if bets and self.counted.method.predictor.counts_errors else ()
-        happened = int(np.count_nonzero(losses))
-        return self._statement(
-            kind, label, None, n, count, Evidence(happened, (mean_loss(each),), losses=kept), theorem, of
+        evidence = Evidence(
+            n=len(losses),
+            entities=0 if entities is None else entities.count,
+            errors=int(np.count_nonzero(losses)),
+            losses=tuple(each.tolist()) if bets else (),
+            means=() if bets else (mean_loss(each),),
         )
+        return self._statement(evidence, theorem, of, kind, label)
 
     def _statement(
-        self,
-        kind: str,
-        label: str,
-        threshold: float | None,
-        n: int,
-        entities: int,
-        evidence: Evidence | None,
-        theorem: Theorem,
-        of: float,
+        self, evidence: Evidence, theorem: Theorem, of: float, kind: str, label: str, threshold: float | None = None
     ) -> Statement:
-        share, confidence, bound = self.setting.delta / of, 0.0, 1.0
-        if evidence is None:
-            evidence = Evidence(None, ())
-        else:
-            paid = replace(self.setting, delta=share - evidence.risk_delta)
-            confidence = theorem.confidence(entities or n, paid)
-            bound = theorem.bound(evidence.statistics, self.penalty, entities or n, paid)
-        return Statement(
-            kind=kind,
-            label=label,
-            threshold=threshold,
-            n=n,
-            entities=entities,
-            errors=evidence.errors,
-            losses=evidence.losses,
-            risks=evidence.risks,
-            delta=self.part_delta / of,
-            risk_draws=evidence.risk_draws,
-            risk_delta=evidence.risk_delta,
-            confidence=confidence,
-            bound=bound,
-        )
+        bound = by_theorem(theorem, replace(self.setting, delta=self.setting.delta / of), self.penalty)
+        return stated(evidence, self.part_delta / of, bound, kind, label, threshold)
 
     def record(
         self,
@@ -180,3 +156,59 @@ class Ledger:
             thresholds=thresholds,
             value=value,
         )
+
+
+# From counts to a statement: the one way in which anything said of a fixed vote becomes a record
+
+
+def stated(
+    evidence: Evidence,
+    delta: float,
+    bound: Callable[[Statement], float],
+    kind: str,
+    label: str = "",
+    threshold: float | None = None,
+) -> Statement:
+    """What some rows say of an event: ``bound`` makes the bound from the counts; without rows it is 1."""
+    counts = Statement(kind=kind, label=label, threshold=threshold, **vars(evidence), delta=delta, bound=1.0)
+    return replace(counts, bound=bound(counts)) if counts.n else counts
+
+
+def by_theorem(theorem: Theorem, setting: Setting, penalty: float) -> Callable[[Statement], float]:
+    """The bound of a vote that has paid a penalty for what was learned; the setting has the delta of one draw."""
+
+    def bound(counts: Statement) -> float:
+        left = replace(setting, delta=setting.delta - counts.risk_delta)
+        return theorem.bound(counts.statistics, penalty, counts.size, left)
+
+    return bound
+
+
+def fixed_statement(
+    kind: str,
+    label: str,
+    wrong: NDArray[np.bool_],
+    delta: float,
+    entities: Entities | None = None,
+    repeats: Repeats | None = None,
+    in_order: bool = True,
+) -> Statement:
+    """A bound on the error of a classifier that was fixed beforehand, by Clopper and Pearson or by bets on entities.
+
+    Examples
+    --------
+    >>> found = fixed_statement("hold-out", "", np.array([True, False, False, False]), 0.05)
+    >>> found.errors, found.n, round(found.bound, 4)
+    (1, 4, 0.7514)
+    """
+    n = len(wrong) if repeats is None else int(repeats.sum())
+    losses = () if entities is None else tuple(entities.losses(wrong).tolist())
+    evidence = Evidence(n, 0 if entities is None else entities.count, how_many(wrong, repeats), losses=losses)
+
+    def bound(counts: Statement) -> float:
+        level = math.log(delta)
+        if entities is None:
+            return holdout(counts.errors or 0, counts.n, delta)
+        return betting_upper(losses, level, level) if in_order else order_free_upper(losses, level)
+
+    return stated(evidence, delta, bound, kind, label)

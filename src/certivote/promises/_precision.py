@@ -12,7 +12,7 @@ from certivote.certificate import PromiseRecord, percent_down, percent_up
 from certivote.maths.rounding import all_but
 from certivote.promises._base import Promise
 from certivote.promises._ledger import Ledger
-from certivote.promises._words import over_entities, seen
+from certivote.promises._words import limits, over_groups, seen
 
 
 class Precision(Promise):
@@ -25,7 +25,7 @@ class Precision(Promise):
     >>> said = ["ill"] * 40 + ["well"] * 160
     >>> certificate = certify_predictions(["ill"] * 38 + ["well"] * 162, said, promises=[Precision()])
     >>> print(certificate.promises[1])
-    With 95 % confidence, all at once: precision: how often an answer is right.
+    With 95 % confidence, all at once: right answers at least 83.08 % (ill), 97.72 % (well).
       ill: at least 83.08 % of such answers are right (wrong: 2 of 40)
       well: at least 97.72 % of such answers are right (wrong: 0 of 160)
     """
@@ -49,7 +49,8 @@ class Precision(Promise):
     @staticmethod
     def sentences(record: PromiseRecord) -> list[str]:
         missed = {entry.label: entry for entry in record.statements if entry.kind == "omission"}
-        lines = [f"precision: how often an answer is right{over_entities(record)}"]
+        right = [(entry.label, all_but(entry.bound)) for entry in record.statements if entry.kind == "imprecision"]
+        lines = [limits("right answers at least", right, percent_down), *over_groups(record)]
         for entry in record.statements:
             if entry.kind != "imprecision":
                 continue

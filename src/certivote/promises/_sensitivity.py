@@ -34,7 +34,7 @@ from certivote.promises._base import Promise
 from certivote.promises._cutoff import GRID, checked_share, lacking, largest_threshold, rows_needed
 from certivote.promises._ledger import Ledger
 from certivote.promises._rows import Columns
-from certivote.promises._words import as_asked, over_entities, seen
+from certivote.promises._words import as_asked, over_groups, seen
 
 _MISSED_OF, _ALARMS_OF = 10.0 / 9.0, 10.0
 """Nine tenths of the level choose the threshold, one tenth bounds the false alarms."""
@@ -68,7 +68,8 @@ CertifiedVoteClassifier.flags`, or :func:`certivote.promises.flagged`; ``predict
     >>> model = GaussianNB().fit(X, y)
     >>> certificate = certify(model, X_new, y_new, promises=[Sensitivity(0.9, label=0)], random_state=0)
     >>> print(certificate.promises[1])
-    With 95 % confidence, all at once: sensitivity: a case is flagged where the mass of 0 is at least 0.00111.
+    With 95 % confidence, all at once: finds at least 90.00 % of '0', and flags at most 14.08 % of the others.
+      a case is flagged where the mass of 0 is at least 0.00111
       0: at least 90.00 % of such cases are flagged (missed: 4 of 101)
       other cases: at most 14.08 % of them are flagged (14 of 184)
     >>> flagged(certificate, model.predict_proba(X_new[:5])).tolist()
@@ -136,17 +137,19 @@ CertifiedVoteClassifier.flags`, or :func:`certivote.promises.flagged`; ``predict
     def sentences(record: PromiseRecord) -> list[str]:
         missed, *alarms = record.statements
         target, label = as_asked(record.value or 0.0), missed.label
-        means = over_entities(record)
         if record.chosen is None or not alarms:
             return [
-                f"sensitivity: every case is flagged, since no threshold is certified to find {label}{means}",
+                f"not promised: no threshold is certified to find {label}, so every case is flagged",
+                *over_groups(record),
                 f"{label}: {lacking(record)}",
             ]
         flagged = f"a case is flagged where the mass of {label} is at least {number_down(record.thresholds[0])}"
         if not record.thresholds[0]:
             flagged = "every case is flagged, so that nothing is told apart"
         return [
-            f"sensitivity: {flagged}{means}",
+            f"finds at least {target} of '{label}', and flags at most {percent_up(alarms[0].bound)} of the others",
+            *over_groups(record),
+            flagged,
             f"{label}: at least {target} of such cases are flagged (missed: {seen(missed)})",
             f"other cases: at most {percent_up(alarms[0].bound)} of them are flagged ({seen(alarms[0])})",
         ]

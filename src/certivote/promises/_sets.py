@@ -20,7 +20,7 @@ from certivote.maths.rounding import all_but
 from certivote.promises._base import Promise
 from certivote.promises._cutoff import checked_share, lacking, largest_threshold, rows_needed
 from certivote.promises._ledger import Ledger, Mask
-from certivote.promises._words import as_asked, over_entities, seen
+from certivote.promises._words import as_asked, over_groups, seen
 
 
 class PredictionSets(Promise):
@@ -48,7 +48,8 @@ CertifiedVoteClassifier.predict_sets`, or of :func:`certivote.promises.predictio
     >>> model = GaussianNB().fit(X[:, :2], y)
     >>> certificate = certify(model, X_new[:, :2], y_new, promises=[PredictionSets(0.9)], random_state=0)
     >>> print(certificate.promises[1])
-    With 95 % confidence, all at once: prediction sets: the classes whose mass is at least 0.0293, and the answer.
+    With 95 % confidence, all at once: the true class is in the set for at least 90.00 % of cases.
+      a set holds the classes whose mass is at least 0.0293, and the answer
       at least 90.00 % of cases have their class in the set (left out: 5 of 107)
     >>> prediction_sets(certificate, model.predict_proba(X_new[:3, :2]), model.predict(X_new[:3, :2]))
     array([[ True, False,  True],
@@ -102,7 +103,12 @@ CertifiedVoteClassifier.predict_sets`, or of :func:`certivote.promises.predictio
     def sentences(record: PromiseRecord) -> list[str]:
         coverage, each = as_asked(record.value or 0.0), len(record.statements) > 1
         where = "reaches the threshold of that class" if each else f"is at least {_threshold(record.statements[0])}"
-        lines = [f"prediction sets: the classes whose mass {where}, and the answer{over_entities(record)}"]
+        cases = "cases of each class" if each else "cases"
+        lines = [
+            f"the true class is in the set for at least {coverage} of {cases}",
+            *over_groups(record),
+            f"a set holds the classes whose mass {where}, and the answer",
+        ]
         for entry in record.statements:
             cases = f"{entry.label}: at least {coverage} of such cases" if each else f"at least {coverage} of cases"
             from_on = f"threshold {_threshold(entry)}, " if each else ""

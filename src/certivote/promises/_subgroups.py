@@ -44,7 +44,7 @@ from certivote.maths.rounding import float_above
 from certivote.promises._base import Guide, Promise
 from certivote.promises._ledger import Ledger
 from certivote.promises._rows import Columns
-from certivote.promises._words import over_entities, seen
+from certivote.promises._words import limits, over_groups, seen
 
 _FEW = 10
 """Numbers of a column with more different ones are grouped by ranges."""
@@ -78,8 +78,8 @@ class Subgroups(Promise):
     >>> said = ["ill", "well"] * 180 + ["well"] * 40
     >>> certificate = certify_predictions(["ill", "well"] * 200, said, table=table, promises=[Subgroups("sex")])
     >>> print(certificate.promises[1])
-    With 95 % confidence, all at once: errors within groups.
-      sex: the errors of its groups differ by 3.61 to 15.78 percentage points
+    With 95 % confidence, all at once: errors at most 15.78 % (sex = f), 2.17 % (sex = m).
+      sex: the errors of its subgroups differ by 3.61 to 15.78 percentage points
       sex = f: errors between 5.78 % and 15.78 % (20 of 200)
       sex = m: errors between 0.00 % and 2.17 % (0 of 200)
     """
@@ -190,12 +190,13 @@ class Subgroups(Promise):
 
     @staticmethod
     def sentences(record: PromiseRecord) -> list[str]:
-        lines = [f"errors within groups{over_entities(record)}"]
+        known = [(error.label, min(error.bound, 1.0)) for _, pairs in _blocks(record) for error, _ in pairs if error.n]
+        lines = [limits("errors at most", known, percent_up) if known else "no subgroup has rows", *over_groups(record)]
         for title, pairs in _blocks(record):
             gap = _gap(pairs)
             if gap is not None:
                 most, least = percent_up(gap).removesuffix(" %"), percent_down(_least_gap(pairs)).removesuffix(" %")
-                lines.append(f"{title}: the errors of its groups differ by {least} to {most} percentage points")
+                lines.append(f"{title}: the errors of its subgroups differ by {least} to {most} percentage points")
             for error, right in pairs:
                 width = f"errors between {percent_down(_lower(right))} and {percent_up(error.bound)} ({seen(error)})"
                 lines.append(f"{error.label}: {width if error.n else 'no rows, so nothing is known'}")

@@ -32,7 +32,7 @@ class _Bets(Theorem):
 
 
 class _OrderFree(_Bets):
-    """The same with bets on all losses at once, in whatever order they stand."""
+    """The same with bets on all losses at once, in any order."""
 
     def _upper(self, losses: Sequence[float], log_level: float, log_target: float) -> float:
         return order_free_upper(losses, log_level)

@@ -2,7 +2,7 @@
 
 Theorem 2 and the concrete bounds (5 to 9, the surrogates, Occam's hammer) are instances of the general theorems in
 :mod:`certivote.theory.general_bounds`, and certificates are made by calling these functions.
-The penalty is whatever the theorem asks for, of any pair of distributions: with Dirichlets it comes from
+The penalty is the one of the theorem, for any pair of distributions: with Dirichlets it comes from
 :mod:`certivote.maths.dirichlet`, which makes the theorems their corollaries 1 to 4.
 
 Bounds on a risk are returned from above: never below the exact value. Those over 1 are returned as they come.
@@ -67,7 +67,7 @@ def average_bound(
 
 
 def average_of_bounds(bounds: Sequence[float], weights: Sequence[float]) -> float:
-    """A bound on the average error of several votes: the average of their bounds, all of which hold at once.
+    """A bound on the average error of several votes: the average of their bounds, which all hold at once.
 
     Never looser than :func:`average_bound` at the same nats, since ``kl^{-1}`` is jointly concave.
     """
@@ -194,7 +194,7 @@ def dis_v_cross(
 
 
 def dis_b(errors: float, price: float, n: int, delta: float) -> float:
-    r"""Occam's hammer with the binomial tail: risk of one vote drawn from the hyper-posterior, of which ``k`` err.
+    r"""Occam's hammer with the binomial tail: risk of one vote drawn from the hyper-posterior, wrong on ``k`` rows.
 
     With probability at least ``1 - delta`` over the sample and the draw, :math:`R(MV_\rho)` is at most the
     Clopper-Pearson limit of ``errors`` among ``n`` at the level :math:`\delta\,b(1/\theta)`. The proof is in
@@ -223,7 +223,7 @@ def dis_b(errors: float, price: float, n: int, delta: float) -> float:
 
 
 def holdout(errors: float, n: int, delta: float) -> float:
-    """Clopper-Pearson: risk of a classifier fixed before the ``n`` examples were seen, of which it errs on ``errors``.
+    """Clopper-Pearson: risk of a classifier fixed before the ``n`` examples were seen, wrong on ``errors`` of them.
 
     Examples
     --------

@@ -77,5 +77,5 @@ def mean_slope(slopes: Array, shares: Array | None) -> float:
 
 
 def mean_loss(losses: Array) -> float:
-    """The mean of the losses of entities, rounded the same way whatever their order."""
+    """The mean of the losses of entities, rounded the same way in any order."""
     return math.fsum(losses.tolist()) / len(losses)

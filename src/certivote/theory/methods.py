@@ -113,7 +113,7 @@ class Method:
         return family is self.family or (same_kind and (family.exact or not self.risk.exact))
 
     def by_entity(self, in_order: bool = True) -> "Method":
-        """The same for rows that belong to entities, of which the losses lie anywhere between 0 and 1."""
+        """The same for rows that belong to entities, whose losses lie anywhere between 0 and 1."""
         return replace(self, theorem=by_entity(self.theorem, in_order=in_order))
 
     def families(self) -> list[str]:
@@ -169,4 +169,4 @@ METHODS: dict[str, Method] = {
 """All methods by name. To add one, add a row: everything else reads this table."""
 
 GIVEN_MODEL = replace(METHODS["holdout"], predictor=GIVEN)
-"""How a model that somebody else has trained is certified."""
+"""How a model that someone else has trained is certified."""

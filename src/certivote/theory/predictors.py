@@ -4,7 +4,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,21 +105,22 @@ class CountedRows:
         """Independent cases: entities, or rows."""
         return self.n if self.entities is None else self.entities.count
 
+    def evidence(self, errors: int | None, **rest: Any) -> "Evidence":
+        """What a bound on these rows starts from."""
+        return Evidence(self.n, 0 if self.entities is None else self.entities.count, errors, **rest)
+
 
 @dataclass(frozen=True)
 class Evidence:
-    """The statistics that a bound starts from; the fields are those of :class:`certivote.certificate.PartRecord`."""
+    """What a bound on some rows starts from; the fields are those of :class:`certivote.certificate.Statement`."""
 
+    n: int
+    entities: int
     errors: int | None
-    risks: tuple[float, ...]
+    losses: tuple[float, ...] = ()
+    means: tuple[float, ...] = ()
     risk_draws: int = 0
     risk_delta: float = 0.0
-    losses: tuple[float, ...] = ()
-
-    @property
-    def statistics(self) -> tuple[float, ...]:
-        """What a theorem starts from."""
-        return (*self.risks, *self.losses)
 
 
 class Predictor(ABC):
@@ -163,9 +164,7 @@ class Predictor(ABC):
 
     def evidence(self, vote: Vote, rows: CountedRows, delta: float) -> Evidence:
         """What a bound on the error of these rows starts from."""
-        if rows.entities is not None:
-            return Evidence(rows.errors, (mean_loss(rows.losses),), losses=tuple(rows.losses.tolist()))
-        return Evidence(rows.errors, (rows.errors / rows.n,))
+        return rows.evidence(rows.errors, losses=tuple(rows.losses.tolist()))
 
     def error_rate(self, vote: Vote, votes: Votes, labels: Labels, loss: Loss) -> float:
         """Share of errors on some rows; of the random vote, in expectation."""
@@ -215,12 +214,13 @@ class _Random(Predictor):
     def evidence(self, vote: Vote, rows: CountedRows, delta: float) -> Evidence:
         shares = None if rows.entities is None else rows.entities.shares
         if not rows.rounds:
-            return Evidence(None, (vote.family.exact_risk(*rows.take(), vote.parameters, shares),))
+            return rows.evidence(None, means=(vote.family.exact_risk(*rows.take(), vote.parameters, shares),))
         # Independent variables in [0, 1], one for every case and round, whose mean expectation is the risk: Chernoff's
         # bound, in the form of Hoeffding.
         draws, share = rows.rounds * rows.size, _RISK_SHARE * delta
         rate = rows.errors / draws if rows.entities is None else mean_loss(rows.losses)
-        return Evidence(None, (sample_bound(rate, -math.log(share), draws),), draws, share)
+        limit = sample_bound(rate, -math.log(share), draws)
+        return rows.evidence(None, means=(limit,), risk_draws=draws, risk_delta=share)
 
     def error_rate(self, vote: Vote, votes: Votes, labels: Labels, loss: Loss) -> float:
         return float(vote.family.expected_risk(votes, labels, loss)(vote.parameters)[0])
@@ -242,7 +242,7 @@ class _Mean(Predictor):
 
     def evidence(self, vote: Vote, rows: CountedRows, delta: float) -> Evidence:
         statistics, _ = rows.risk(*rows.take())(vote.weights)
-        return Evidence(rows.errors, _outward(statistics))
+        return rows.evidence(rows.errors, means=_outward(statistics))
 
 
 class _Fixed(Predictor):
@@ -257,7 +257,7 @@ class _Fixed(Predictor):
 
 
 class _Given(_Fixed):
-    """One model that somebody else has trained, or the answers of one: the certificate is about these alone."""
+    """One model that someone else has trained, or the answers of one: the certificate is about these alone."""
 
     name = "the given model"
     who = "this model"

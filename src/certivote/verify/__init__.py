@@ -10,6 +10,12 @@ on purpose. A model is seen through its public names only. The package python-fl
 called, not before.
 """
 
+# Where to read: _audit is what users call, and _levels goes from level to level.
+# The record: _record and _promises say what must be there; _proof proves every statement, with _theorems, _methods,
+# _families and _balls behind it; _origin and _settings are about how the record was made.
+# The model and the data: _model, _rows, _units, _data and _recount, with _simulation; of given models, _given.
+# A new fit: _refit. What is left to trust: _trust.
+
 from certivote.verify._audit import verify
 from certivote.verify._check import Check
 

@@ -1,116 +1,12 @@
-"""The audit of a certificate, and what it asks of the model that the certificate is about."""
+"""The audit of a certificate: what a user calls."""
 
 from collections.abc import Iterable
-from typing import Any, Protocol
+from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from certivote.certificate import Certificate, Witnesses, check_aligned
+from certivote.certificate import Certificate, check_aligned
 from certivote.verify._check import Check
-from certivote.verify._methods import METHODS
-
-
-class AuditedPart(Protocol):
-    """Row numbers of the deployed vote."""
-
-    @property
-    def train(self) -> NDArray[np.intp]:
-        """The training rows of its voters."""
-
-    @property
-    def certify(self) -> NDArray[np.intp]:
-        """The certification rows."""
-
-
-class AuditedVoterSet(Protocol):
-    """The recipe of the voters."""
-
-    def known_classes(self) -> list[Any]:
-        """Classes of classifiers that came fitted; empty if none did."""
-
-    def learned_before(self) -> tuple[str, ...]:
-        """Names of what came fitted, or may know something that no fit has taught it; empty if nothing did."""
-
-    def doubt(self, X: Any) -> str:
-        """Why the voters seem to know these rows; empty if nothing speaks for it."""
-
-
-class AuditedVoters(Protocol):
-    """The fitted voters."""
-
-    @property
-    def n_voters(self) -> int:
-        """How many there are."""
-
-    def votes(self, X: Any) -> Any:
-        """Their votes on some rows, as :class:`certivote.verify._simulation.AuditedVotes`."""
-
-    def only(self, voters: NDArray[np.intp]) -> tuple[Any, NDArray[np.intp]]:
-        """Some of them, as a slim model has them, and their numbers."""
-
-
-class AuditedModel(Protocol):
-    """A fitted classifier as the auditor sees it: by its public names only."""
-
-    @property
-    def certificate_(self) -> Certificate:
-        """Its own certificate."""
-
-    @property
-    def classes_(self) -> NDArray[Any]:
-        """The classes, sorted."""
-
-    @property
-    def weights_(self) -> NDArray[np.float64]:
-        """Weights of the kept voters; for the random vote, its mean weights."""
-
-    @property
-    def hyper_posterior_(self) -> NDArray[np.float64] | None:
-        """For the random vote, the parameters of the distribution that it draws weights from; otherwise None."""
-
-    @property
-    def kept_voters_(self) -> NDArray[np.intp]:
-        """Numbers of its voters among those that were certified: all, but in a slim model."""
-
-    @property
-    def part_(self) -> AuditedPart:
-        """The rows of the deployed vote."""
-
-    @property
-    def parts_(self) -> tuple[AuditedPart, ...]:
-        """The rows of all votes that were certified, in the order of the certificate."""
-
-    @property
-    def n_features_in_(self) -> int:
-        """Columns that it was fitted to."""
-
-    @property
-    def voter_set_(self) -> AuditedVoterSet:
-        """The recipe of its voters."""
-
-    @property
-    def voters_(self) -> AuditedVoters:
-        """Its voters."""
-
-    @property
-    def witnesses_(self) -> Witnesses | None:
-        """By which rows that it was made from are recognised."""
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Its parameters."""
-
-    def check_rows(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
-        """Rows and labels, validated as ``fit`` does."""
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Vote masses."""
-
-    def contents(self, slim: bool = False) -> dict[str, Any]:
-        """All that a file holds of it, but for the certificate, as plain data with arrays."""
-
-    def refit(self, X: Any, y: Any, *, groups: Any = None, order: Any = None, table: Any = None) -> "AuditedModel":
-        """A new classifier with the same parameters and the recorded seed, fitted to these rows."""
 
 
 def verify(
@@ -192,65 +88,12 @@ def verify(
     True
     """
     try:
-        from certivote.verify._levels import Evidence, audit
+        from certivote.verify._levels import Evidence, audit, check_evidence
     except ImportError as error:
         raise ImportError("Verifying needs the package python-flint: install certivote[verify].") from error
     check_aligned(X=X, y=y, groups=groups, order=order, predictions=predictions, scores=scores, table=table)
     given = Evidence(
         model, X, y, refit, source_digest, groups, order, predictions, training, scores, table, earlier, blocks
     )
-    if blocks is not None:
-        _check_blocks(certificate, given)
-    if certificate.is_given:
-        _check_answers(given)
-    elif (X is None) != (y is None) or (X is not None and model is None):
-        raise ValueError(
-            "X and y come together, and with the model: without it nothing says which rows were certified."
-        )
-    elif refit and certificate.division != "shuffled":
-        raise ValueError(
-            "refit=True trains again, and the vote was trained on a cluster, which cannot be repeated: other "
-            "partitions or workers train other voters. Verify it without a new fit."
-        )
-    elif refit and X is None:
-        raise ValueError("refit=True trains again, and that needs the model and the data: give model, X and y.")
-    if y is None and not (groups is None and order is None):
-        raise ValueError("groups and order are about the rows: give these, and their labels y, with them.")
-    if training is not None and (X is None or not certificate.is_given):
-        raise ValueError("training is compared with the rows X that given models were certified on: give both.")
-    if scores is not None and not certificate.is_given:
-        raise ValueError(
-            "scores belong to the certificate of a given model, and this one is of a vote that was fitted."
-        )
-    if scores is not None and y is None:
-        raise ValueError("scores are about the rows that a given model was certified on: give y with them.")
-    if table is not None and not (refit or certificate.is_given):
-        raise ValueError("table is about the rows of given models, or of a new fit: give it with refit=True.")
-    if table is not None and y is None:
-        raise ValueError("table is about the rows: give their labels y with it.")
+    check_evidence(certificate, given)
     return list(audit(certificate, given))
-
-
-def _check_blocks(c: Certificate, given: Any) -> None:
-    """Refuse blocks of rows where all are needed at once."""
-    if not (given.X is None and given.y is None):
-        raise ValueError("blocks stand in place of X and y: give one or the other.")
-    if given.model is None or c.is_given or given.refit or c.groups or c.order:
-        raise ValueError(
-            "blocks are for a vote that was fitted, with its model, without groups or order, and without a new fit: "
-            "give X and y for others."
-        )
-    if c.method in METHODS and not METHODS[c.method].counts_errors:
-        raise ValueError(f"method {c.method} is about more than the number of errors: give X and y, all at once.")
-
-
-def _check_answers(given: Any) -> None:
-    """Refuse labels without answers, and answers without labels."""
-    answers = given.predictions is not None or (given.model is not None and given.X is not None)
-    if given.y is None and (given.X is not None or given.predictions is not None):
-        raise ValueError("The certificate is of given models: X or predictions come with y, the true labels.")
-    if given.y is not None and not answers:
-        raise ValueError(
-            "The certificate is of given models, so their answers are needed: give predictions, or the model and X, "
-            "with the labels y."
-        )

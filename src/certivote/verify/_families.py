@@ -1,4 +1,10 @@
-"""The families of distributions as the auditor knows them: one row per family."""
+"""The families of distributions as the auditor knows them, and deployed weights, proved in ball arithmetic.
+
+A deployed weight is ``floor(exp(log weight) * 2**52) * 2**-52``, and the largest takes what is left of 1. The maker
+computes the exponential in floats, and processors differ in its last bit. So a weight is right if it is what a float
+exponential can give that is off by at most two units in the last place: every honest weight is, and none that was
+changed by more than a few multiples of 2**-52.
+"""
 
 import math
 from collections.abc import Callable, Sequence
@@ -6,11 +12,12 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
-from flint import arb
+from flint import arb, ctx
 from scipy import special
 
-from certivote.certificate import PartRecord
-from certivote.verify._ball_maths import (
+from certivote.certificate import Certificate, PartRecord
+from certivote.verify._balls import (
+    BITS,
     categorical_kl,
     dirichlet_kl,
     dirichlet_log_ratio,
@@ -19,6 +26,7 @@ from certivote.verify._ball_maths import (
     gaussian_log_ratio,
     gaussian_renyi,
 )
+from certivote.verify._methods import DRAWN, method_of
 from certivote.verify._simulation import (
     Array,
     Simulation,
@@ -73,10 +81,6 @@ class Family:
     def has_closed_form(self, loss: str, n_classes: int) -> bool:
         """Whether the expected error rate of the random vote can be computed, and need not be simulated."""
         return self.half_tail is not None and (loss == "half-weight" or n_classes == 2)
-
-    def simulated_votes(self, n_voters: int) -> int:
-        """Votes that a certificate of the random vote draws where it cannot."""
-        return 200_000 if self.parameters_each == 1 else min(200_000, 100_000_000 // n_voters)
 
 
 def _check_lengths(part: PartRecord, each: int) -> None:
@@ -189,3 +193,64 @@ FAMILIES = {
     ),
 }
 """All families by name."""
+
+
+# --- Deployed weights.
+
+
+UNITS = 1 << 52
+"""Deployed weights are multiples of one over this."""
+_LAST_PLACE = arb(2) ** -52
+_EXPONENTIAL = 2
+"""Units in the last place that a float exponential may be off."""
+
+
+def are_fixed_point(weights: Array) -> bool:
+    """Whether these are non-negative multiples of ``2**-52`` with sum 1."""
+    if not np.all((weights >= 0) & (weights <= 1)):
+        return False
+    units = weights * UNITS
+    return bool(np.all(units == np.floor(units))) and sum(map(int, units.tolist())) == UNITS
+
+
+def could_be_weights(weights: Array, logs: Sequence[arb], rounded: bool) -> bool:
+    """Whether deployed weights are those of these logarithms, computed in floats on some processor.
+
+    Parameters
+    ----------
+    weights : array
+    logs : sequence of ball
+        The exact logarithms.
+    rounded : bool
+        Whether the maker took the exponential of floats near them, and not of these numbers themselves.
+    """
+    if len(weights) != len(logs) or not are_fixed_point(weights):
+        return False
+    units = [int(unit) for unit in (weights * UNITS).tolist()]
+    top = max(log.mid() for log in logs)
+    lows, highs = [], []
+    for log in logs:
+        # Rounded on the way: differences to the largest, the logarithm of a sum, and the result.
+        steps = 2 * (2 + abs(log) + abs(top - log) + abs(top)) if rounded else arb(0)
+        error = (_EXPONENTIAL + steps) * _LAST_PLACE
+        exact = log.exp() * UNITS
+        lows.append(exact * (1 - error))
+        highs.append(exact * (1 + error))
+    fits = [low - 1 <= unit <= high for unit, low, high in zip(units, lows, highs, strict=True)]
+    # The largest takes what the others leave, whatever that is; of several that are nearly the largest, any may.
+    highest = max(low.mid() for low in lows)
+    takers = [place for place, high in enumerate(highs) if high + 1 >= highest]
+    misfits = [place for place, fit in enumerate(fits) if not fit]
+    return not misfits or (len(misfits) == 1 and misfits[0] in takers)
+
+
+def is_certified_vote(c: Certificate, part: PartRecord, weights: Array) -> bool:
+    """Whether weights of all voters are those that the record stands for: drawn, learned, or the prior's."""
+    method, family = method_of(c), FAMILIES[part.family]
+    if method.predictor != DRAWN:
+        return np.array_equal(weights, np.array(part.alpha))
+    if len(part.log_weights) != part.n_voters:
+        return False
+    with ctx.workprec(BITS):
+        logs = family.log_weights([arb(number) for number in part.log_weights])
+        return could_be_weights(weights, logs, family.rounds_draw)

@@ -1,24 +1,186 @@
-"""Hold a certificate of given models against their answers: count again, and compare the digests."""
+"""Hold a certificate of given models against their answers: match them by value, count again, compare the digests."""
 
 import hashlib
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from certivote.certificate import Certificate, as_rows, part_digest, row_keys, used_rows
-from certivote.verify._against import check_data_digest, check_majority
-from certivote.verify._answers import Answers, asked, listed, probabilities, read_answers
 from certivote.verify._check import Check, trusted
-from certivote.verify._entities import OTHER_LOSSES, entity_losses
+from certivote.verify._data import check_data_digest, check_majority
 from certivote.verify._methods import GIVEN, method_of
 from certivote.verify._promises import RULES, Sight
-from certivote.verify._recount import check_prior_vote, recount
+from certivote.verify._recount import check_prior_vote, prior_votes, recount, tally, unknown_vote
 from certivote.verify._simulation import Array, Labels, mistakes
-from certivote.verify._tally import prior_votes, tally, unknown_vote
-from certivote.verify._training import rows_among
-from certivote.verify._units import Units
-from certivote.verify._values import columns_of, values_of
+from certivote.verify._units import OTHER_LOSSES, Units, columns_of, entity_losses, values_of
+
+# --- Answers, as codes among the classes.
+
+
+@dataclass(frozen=True)
+class Answers:
+    """Codes of true labels and answers.
+
+    Attributes
+    ----------
+    labels : array of int
+    codes : array of int of shape (n_rows, n_models)
+        The models in the order of the certificate.
+    truth : list
+        The true labels.
+    tables : list of tuple
+        The answers to each row.
+    absent : tuple of str
+        Classes of the certificate that neither rows nor answers have.
+    places : dict
+        The number of the class that each label stands for.
+    """
+
+    labels: Labels
+    codes: Labels
+    truth: list[Any]
+    tables: list[tuple[Any, ...]]
+    absent: tuple[str, ...]
+    places: dict[Any, int]
+
+
+def listed(given: Any) -> tuple[list[Any], list[str]]:
+    """Models or answers one by one, and their names where they came with some."""
+    if isinstance(given, Mapping) or hasattr(given, "columns"):
+        return [given[name] for name in given], [str(name) for name in given]
+    if _is_model(given):
+        return [given], []
+    if isinstance(given, list | tuple) and given and all(_is_model(each) or np.ndim(each) >= 1 for each in given):
+        return list(given), []
+    values = np.asarray(given)
+    if values.ndim == 2:
+        return [values[:, column] for column in range(values.shape[1])], []
+    name = getattr(given, "name", None)
+    return [given], [] if name is None else [str(name)]
+
+
+def _is_model(given: Any) -> bool:
+    return hasattr(given, "predict") or callable(given)
+
+
+def asked(model: Any, X: Any) -> Any:
+    """What a model says of rows."""
+    predict = getattr(model, "predict", None)
+    return predict(X) if callable(predict) else model(X)
+
+
+def probabilities(c: Certificate, model: Any, X: Any, places: dict[Any, int]) -> Array | None:
+    """What a model says of the probability of each class of the certificate; None if it says nothing."""
+    predict, classes = getattr(model, "predict_proba", None), getattr(model, "classes_", None)
+    if not callable(predict) or classes is None:
+        return None
+    found, masses = np.asarray(predict(X), dtype=float), np.zeros((np.shape(X)[0], len(c.classes)))
+    labels = np.asarray(classes).tolist()
+    if found.shape != (len(masses), len(labels)):
+        return None
+    for column, label in enumerate(labels):
+        place = places.get(label, c.classes.index(str(label)) if str(label) in c.classes else None)
+        if place is not None:
+            masses[:, place] = found[:, column]
+    return masses
+
+
+def read_answers(c: Certificate, y: Any, answers: list[Any]) -> Answers:
+    """Codes of labels and answers among the certificate's classes.
+
+    Labels are the same if they are equal as values (1, 1.0 and True are), and are called as the rows write them.
+
+    Raises
+    ------
+    ValueError
+        If there is not one label for each row, it is none of the classes, or two labels look alike.
+    """
+    truth = _column(y, None, "y")
+    columns = [_column(given, len(truth), "answers") for given in answers]
+    written: dict[Any, str] = {}
+    values: dict[str, Any] = {}
+    for label in truth + [label for column in columns for label in column]:
+        text = str(label)
+        written.setdefault(label, text)
+        if values.setdefault(text, label) != label:
+            raise ValueError(f"two labels are equal as text and not as values: {values[text]!r:.80} and {label!r:.80}")
+    places = {name: place for place, name in enumerate(c.classes)}
+    unknown = [text for text in written.values() if text not in places]
+    if unknown:
+        raise ValueError(f"the class {unknown[0]:.80} is none of the certificate's")
+    if not _ascend(written, places):
+        raise ValueError("the certificate's classes are not in ascending order")
+    code = {label: places[text] for label, text in written.items()}
+    return Answers(
+        labels=np.array([code[label] for label in truth], dtype=np.intp),
+        codes=np.array([[code[label] for label in column] for column in columns], dtype=np.intp).T,
+        truth=truth,
+        tables=list(zip(*columns, strict=True)),
+        absent=tuple(name for name in c.classes if name not in set(written.values())),
+        places=code,
+    )
+
+
+def _ascend(written: dict[Any, str], places: dict[str, int]) -> bool:
+    """Whether classes are numbered in ascending order of their values; labels of several types have none."""
+    try:
+        ordered = sorted(written)
+    except TypeError:
+        return True
+    return all(one < other for one, other in pairwise([places[written[label]] for label in ordered]))
+
+
+def _column(given: Any, n_rows: int | None, what: str) -> list[Any]:
+    found = values_of(given, what)
+    if n_rows is not None and len(found) != n_rows:
+        raise ValueError(f"{what}: one label for each of {n_rows:,} rows needed, got {len(found):,}")
+    return found
+
+
+# --- Rows that the models were trained on.
+
+
+def rows_among(X: Any, training: Any) -> int:
+    """How many rows of ``X`` are training rows too, by their values: columns by name, numbers whatever their type.
+
+    Numbers of single precision on either side are compared so: that they were rounded cannot be undone.
+
+    Raises
+    ------
+    ValueError
+        If the training rows have not the columns of ``X``.
+    """
+    if hasattr(X, "columns") and hasattr(training, "columns"):
+        absent = [str(name) for name in X.columns if name not in training.columns]
+        if absent:
+            raise ValueError(f"they have no column {', '.join(absent):.200}")
+        places = range(X.shape[1])
+        tables = [table.set_axis(places, axis=1) for table in (X, training[list(X.columns)])]
+        single = [place for place in places if any(table[place].dtype == np.float32 for table in tables)]
+        tables = [table.astype(dict.fromkeys(single, np.float32)) for table in tables]
+    else:
+        if np.shape(X)[1:] != np.shape(training)[1:]:
+            raise ValueError(f"they have the shape {np.shape(training)}, and the rows {np.shape(X)}")
+        types = [list(table.dtypes) if hasattr(table, "columns") else [table.dtype] for table in (X, training)]
+        kinds = [*types[0], *types[1]]
+        both = sparse.issparse(X) and sparse.issparse(training)
+        tables = [table if both else _dense(table) for table in (X, training)]
+        if np.float32 in kinds and all(kind.kind in "biuf" for kind in kinds):
+            tables = [table.astype(np.float32) for table in tables]
+    certify, trained = map(row_keys, tables)
+    known = set(trained)
+    return sum(key in known for key in certify)
+
+
+def _dense(table: Any) -> Any:
+    return table.toarray() if sparse.issparse(table) else np.asarray(table)
+
+
+# --- The audit.
 
 
 class _Votes:
@@ -32,15 +194,6 @@ class _Votes:
         """Weight behind each class at each row."""
         behind = [(self._codes == code) @ weights for code in range(self._n_classes)]
         return np.stack(behind, axis=1)
-
-    def row_masses(self, weights: Array) -> Array:
-        """The same where each row has weights of its own."""
-        behind = [((self._codes == code) * weights).sum(axis=1) for code in range(self._n_classes)]
-        return np.stack(behind, axis=1)
-
-    def take(self, rows: Labels) -> "_Votes":
-        """The votes on some of the rows."""
-        return _Votes(self._codes[rows], self._n_classes)
 
     def digest(self) -> str:
         """What tells these votes from others: shape, number of classes, and the codes.
@@ -224,7 +377,9 @@ def _check_rows(
     same = (names, shape[1] if len(shape) == 2 else 1) == (c.provenance.columns, c.provenance.n_columns)
     yield Check("columns of the rows", same, f"{c.provenance.n_columns:,}, {'as' if same else 'OTHER than'} recorded")
     doubles = len(keys) - len(set(keys))
-    yield Check("duplicates counted", doubles == part.duplicates, f"{doubles:,} counted, {part.duplicates:,} recorded")
+    yield Check(
+        "duplicates counted", doubles == part.duplicates, f"{doubles:,} counted, {_told(part.duplicates)} recorded"
+    )
     if training is not None:
         yield from _check_training(c, as_rows(X), as_rows(training))
 
@@ -255,6 +410,10 @@ def _check_data(
     yield check_data_digest(c, c.deployed_part.certification_digest, beside)
 
 
+def _told(count: int | None) -> str:
+    return "none" if count is None else f"{count:,}"
+
+
 def _check_training(c: Certificate, X: Any, training: Any) -> Iterator[Check]:
     """The rows that the models were trained on, and how many of the certification rows are among them."""
     part, shown = c.deployed_part, row_keys(training)
@@ -267,7 +426,7 @@ def _check_training(c: Certificate, X: Any, training: Any) -> Iterator[Check]:
     except ValueError as error:
         yield Check("training rows among these", False, f"the training rows cannot be compared: {error}")
         return
-    yield Check("training rows among these", both == recorded, f"{both:,} counted, {recorded:,} recorded")
+    yield Check("training rows among these", both == recorded, f"{both:,} counted, {_told(recorded)} recorded")
 
 
 def _check_candidates(c: Certificate, answers: Answers, entities: Labels | None) -> Iterator[Check]:
@@ -278,7 +437,7 @@ def _check_candidates(c: Certificate, answers: Answers, entities: Labels | None)
         right = errors == candidate.errors
         told = f"{errors:,} errors counted, {candidate.errors:,} recorded"
         if right and entities is not None:
-            right = entity_losses(wrong, entities) == candidate.losses
+            right = entity_losses(wrong, entities) == candidate.statement.losses
             told += "" if right else OTHER_LOSSES
         yield Check(f"candidate {candidate.name}, errors", right, told)
 

@@ -5,24 +5,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from certivote.certificate import Certificate
-from certivote.verify._against import against_data, against_model
-from certivote.verify._answers import listed
-from certivote.verify._candidates import check_candidates
 from certivote.verify._check import Check, trusted
-from certivote.verify._encoder import check_encoder
-from certivote.verify._given import against_answers, check_names
-from certivote.verify._look import check_looks
+from certivote.verify._data import against_data
+from certivote.verify._given import against_answers, check_names, listed
 from certivote.verify._methods import METHODS
-from certivote.verify._origin import check_earlier, check_origin, check_source
-from certivote.verify._payments import check_payments
-from certivote.verify._randomness import check_randomness
-from certivote.verify._recompute import verify_record
-from certivote.verify._refit import against_refit
+from certivote.verify._model import against_model
+from certivote.verify._origin import check_earlier, check_origin, check_randomness, check_source
+from certivote.verify._record import check_candidates, check_facts, verify_record
+from certivote.verify._refit import against_refit, check_encoder
+from certivote.verify._rows import check_first_rows
 from certivote.verify._settings import check_settings, read_parameters
-from certivote.verify._sizes import check_sizes
 from certivote.verify._trust import Level, Seen, on_trust
 from certivote.verify._units import Units, read_units
-from certivote.verify._weights import check_recorded_weights
 
 
 @dataclass(frozen=True)
@@ -49,6 +43,92 @@ class Evidence:
         return self.y is not None or self.blocks is not None
 
 
+def check_evidence(c: Certificate, given: Evidence) -> None:
+    """Refuse what cannot be held against this certificate.
+
+    Raises
+    ------
+    ValueError
+        If something is missing, or goes with certificates of another kind.
+    """
+    wrong = (
+        *(_wrong_blocks(c, given) if given.blocks is not None else ()),
+        *(_wrong_answers(given) if c.is_given else _wrong_rows(c, given)),
+        (
+            given.y is None and not (given.groups is None and given.order is None),
+            "groups and order are about the rows: give these, and their labels y, with them.",
+        ),
+        (
+            given.training is not None and (given.X is None or not c.is_given),
+            "training is compared with the rows X that given models were certified on: give both.",
+        ),
+        (
+            given.scores is not None and not c.is_given,
+            "scores belong to the certificate of a given model, and this one is of a vote that was fitted.",
+        ),
+        (
+            given.scores is not None and given.y is None,
+            "scores are about the rows that a given model was certified on: give y with them.",
+        ),
+        (
+            given.table is not None and not (given.refit or c.is_given),
+            "table is about the rows of given models, or of a new fit: give it with refit=True.",
+        ),
+        (given.table is not None and given.y is None, "table is about the rows: give their labels y with it."),
+    )
+    for is_wrong, why in wrong:
+        if is_wrong:
+            raise ValueError(why)
+
+
+def _wrong_blocks(c: Certificate, given: Evidence) -> Iterator[tuple[bool, str]]:
+    """Blocks of rows where all are needed at once."""
+    yield (
+        not (given.X is None and given.y is None),
+        "blocks stand in place of X and y: give one or the other.",
+    )
+    yield (
+        bool(given.model is None or c.is_given or given.refit or c.groups or c.order),
+        "blocks are for a vote that was fitted, with its model, without groups or order, and without a new fit: "
+        "give X and y for others.",
+    )
+    yield (
+        c.method in METHODS and not METHODS[c.method].counts_errors,
+        f"method {c.method} is about more than the number of errors: give X and y, all at once.",
+    )
+
+
+def _wrong_rows(c: Certificate, given: Evidence) -> Iterator[tuple[bool, str]]:
+    """Rows without the model that says which of them were certified, or a new fit that cannot be."""
+    yield (
+        (given.X is None) != (given.y is None) or (given.X is not None and given.model is None),
+        "X and y come together, and with the model: without it nothing says which rows were certified.",
+    )
+    yield (
+        given.refit and c.division != "shuffled",
+        "refit=True trains again, and the vote was trained on a cluster, which cannot be repeated: other "
+        "partitions or workers train other voters. Verify it without a new fit.",
+    )
+    yield (
+        given.refit and given.X is None,
+        "refit=True trains again, and that needs the model and the data: give model, X and y.",
+    )
+
+
+def _wrong_answers(given: Evidence) -> Iterator[tuple[bool, str]]:
+    """Labels without answers, and answers without labels."""
+    answers = given.predictions is not None or (given.model is not None and given.X is not None)
+    yield (
+        given.y is None and (given.X is not None or given.predictions is not None),
+        "The certificate is of given models: X or predictions come with y, the true labels.",
+    )
+    yield (
+        given.y is not None and not answers,
+        "The certificate is of given models, so their answers are needed: give predictions, or the model and X, "
+        "with the labels y.",
+    )
+
+
 def audit(c: Certificate, given: Evidence) -> Iterator[Check]:
     """All checks that what is given allows."""
     yield from verify_record(c)
@@ -58,12 +138,10 @@ def audit(c: Certificate, given: Evidence) -> Iterator[Check]:
         return
     parameters = read_parameters(c)
     yield from check_randomness(c, parameters)
-    yield from check_payments(c)
-    yield from check_recorded_weights(c)
     yield from check_settings(c)
-    yield from check_sizes(c, parameters)
+    yield from check_facts(c, parameters)
     yield from check_candidates(c, parameters)
-    yield from check_looks(c, parameters)
+    yield check_first_rows(c, parameters)
     yield from check_source(c, given.source_digest)
     yield from check_earlier(c, given.earlier)
     units = Units() if given.y is None else read_units(c, len(given.y), given.groups, given.order)

@@ -76,7 +76,7 @@ METHODS = {
 }
 """All methods by name."""
 
-_BETS = {"occam": "occam-bets", "clopper-pearson": "bets"}
+BETS = {"occam": "occam-bets", "clopper-pearson": "bets"}
 """What takes the place of a theorem that counts errors where rows belong to entities."""
 
 
@@ -84,7 +84,7 @@ def method_of(c: Certificate) -> Method:
     """The row of the certificate's method, for rows that belong to entities and for models that were given."""
     method = METHODS[c.method]
     if c.groups:
-        method = replace(method, theorem=_BETS.get(method.theorem, method.theorem))
+        method = replace(method, theorem=BETS.get(method.theorem, method.theorem))
     return replace(method, predictor=GIVEN) if c.is_given and method.predictor == FIXED else method
 
 

@@ -1,15 +1,11 @@
-"""Where a certificate says that it comes from: what is there, and whether it can be so."""
+"""Where a certificate says that it comes from, and its random numbers: what is recorded, and whether it can be so."""
 
 import re
 from collections.abc import Iterator
-from datetime import datetime
-from numbers import Integral
 from typing import Any
 
-import sklearn
-
-from certivote.certificate import SCHEMA_VERSION, Certificate, recorded_parameters
-from certivote.verify._check import Check, trusted
+from certivote.certificate import SCHEMA_VERSION, Certificate
+from certivote.verify._check import Check
 
 _DIGEST = re.compile("[0-9a-f]{64}")
 _NAME, _NUMBER = re.compile(r"[a-z][a-z0-9_-]*"), re.compile(r"[0-9][a-z0-9.+]*")
@@ -23,12 +19,10 @@ def check_origin(c: Certificate) -> Iterator[Check]:
     origin = c.provenance
     yield _digests(c)
     yield Check("bounds by class", bool(c.by_class), f"{len(c.by_class)} recorded")
-    yield Check("created", _is_time(origin.created), f"{origin.created!r}")
+    yield Check("created", bool(_CREATED.fullmatch(origin.created)), f"{origin.created!r}")
     versions = dict(origin.versions)
-    right = len(versions) == len(origin.versions) and all(
-        _NAME.fullmatch(name) and _NUMBER.fullmatch(number) for name, number in versions.items()
-    )
-    right = right and versions.get("certivote") == c.library_version
+    right = len(versions) == len(origin.versions) and versions.get("certivote") == c.library_version
+    right = right and all(_NAME.fullmatch(name) and _NUMBER.fullmatch(found) for name, found in versions.items())
     yield Check("versions", right, f"certivote {c.library_version} and {len(versions) - 1} more")
     right = bool(origin.source) == bool(origin.source_digest) and not set(origin.source) & {"/", "\\"}
     right = right and (not origin.source_digest or bool(_DIGEST.fullmatch(origin.source_digest)))
@@ -58,40 +52,6 @@ def _digests(c: Certificate) -> Check:
     return Check("digests", right, f"{sum(map(bool, digests))} of {len(digests)} recorded")
 
 
-def _is_time(text: str) -> bool:
-    if not _CREATED.fullmatch(text):
-        return False
-    try:
-        datetime.fromisoformat(text)
-    except ValueError:
-        return False
-    return True
-
-
-def check_model_origin(c: Certificate, model: Any) -> Iterator[Check]:
-    """Whether the model has the columns and the parameters that are recorded."""
-    names = tuple(map(str, getattr(model, "feature_names_in_", ())))
-    origin = c.provenance
-    same = (origin.columns, origin.n_columns) == (names, model.n_features_in_)
-    yield Check("columns of the model", same, f"{model.n_features_in_:,}, {len(names):,} of them with names")
-    seed = model.get_params(deep=False).get("random_state")
-    # Of a number, that is the seed; of anything else, four numbers were drawn.
-    number = origin.entropy[0] if len(origin.entropy) == 1 else None
-    right = not isinstance(seed, Integral | None) or seed == number or not origin.entropy
-    yield Check("seed of the model", right, f"{'as' if right else 'OTHER than'} recorded")
-    # What a comparison of methods has made records the method itself, and the model was given it too.
-    own = dict(recorded_parameters(model.get_params(deep=False)))
-    other = [name for name, text in origin.parameters if own.get(name) != text]
-    told = f"OTHER than recorded: {', '.join(other)}" if other else "as recorded"
-    written = dict(origin.versions).get("scikit-learn")
-    if other == ["voters"] and written != sklearn.__version__:
-        # What Python shows of an estimator leaves out what is left at its default, and defaults change.
-        why = f"voters: described by scikit-learn {written}, which may put it otherwise than {sklearn.__version__}"
-        yield trusted("parameters of the model", why, "provenance.parameters")
-        return
-    yield Check("parameters of the model", not other and len(own) == len(origin.parameters), told)
-
-
 def check_source(c: Certificate, digest: str | None) -> Iterator[Check]:
     """Whether a file is the one that the rows came from, by its SHA-256."""
     if digest is not None and c.provenance.source_digest:
@@ -116,3 +76,44 @@ def check_earlier(c: Certificate, earlier: Certificate | None) -> Iterator[Check
     digests = {digest for part in earlier.parts for digest in (part.certification_digest, part.training_digest)} - {""}
     again = [part.certification_digest for part in c.parts if part.certification_digest in digests]
     yield Check("rows of its own", not again, "the SAME rows as before" if again else "other rows than before")
+
+
+_DATA = re.compile("data:[0-9a-f]{64}")
+_WORDS, _WORD = 4, 1 << 32
+"""How many numbers the system gives, and what they are below."""
+
+
+def check_randomness(c: Certificate, parameters: dict[str, Any] | None) -> Iterator[Check]:
+    """Whether seed and digest are recorded where anything was random, and bets are of the right kind."""
+    made = c.provenance
+    shown = ", ".join(map(str, made.entropy)) or "none"
+    if made.entropy:
+        right = min(made.entropy) >= 0 and bool(_DATA.fullmatch(made.data_digest))
+        right = right and (not made.fresh or (len(made.entropy) == _WORDS and max(made.entropy) < _WORD))
+        told = f"{shown} recorded, {'fresh from the system' if made.fresh else 'given as a number'}"
+    else:
+        random = _was_random(c)
+        right = not (random or made.fresh or made.data_digest)
+        told = f"none recorded, and {random or 'nothing'} was random"
+    yield Check("seed", right, told)
+    answers_only = c.subject == "answers"
+    # With answers alone, whoever knows the order of the bets can arrange the answers for it.
+    wanted = "at once" if answers_only and _bets_are_placed(c) and not made.fresh else "in order"
+    yield Check("kind of bets", c.bets == wanted, c.bets)
+
+
+def _bets_are_placed(c: Certificate) -> bool:
+    """Whether a bound rests on bets: on entities, or on rows that cost more or less."""
+    on_rows = any(entry.losses and not entry.entities for promise in c.promises for entry in promise.statements)
+    return bool(c.groups) or on_rows
+
+
+def _was_random(c: Certificate) -> str:
+    """What must have been random; empty if nothing need have been."""
+    if not c.is_given:
+        return "the division of the rows"
+    if c.candidates:
+        return "the draw of a vote"
+    if any(promise.set_aside for promise in c.promises):
+        return "which rows are set aside"
+    return "the order of the bets" if c.bets == "in order" and _bets_are_placed(c) else ""

@@ -1,7 +1,8 @@
-"""Errors and statistics of a vote, counted again from its voters' votes by code that makes no certificates."""
+"""Answers, errors and statistics of a vote, counted again from its voters' votes by code that makes no certificates."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,12 +10,104 @@ from scipy import special
 
 from certivote.certificate import Certificate, Drift, PartRecord, Statement
 from certivote.verify._check import Check
-from certivote.verify._entities import OTHER_LOSSES, entity_losses, renumbered, row_shares
 from certivote.verify._families import FAMILIES, Family
-from certivote.verify._methods import GIVEN, RANDOM, Method, method_of
+from certivote.verify._methods import GIVEN, METHODS, RANDOM, Method, method_of
 from certivote.verify._promises import Sight, recount_promises
-from certivote.verify._simulation import Array, Labels, least_rate, mean_over
-from certivote.verify._tally import Tally
+from certivote.verify._simulation import Array, AuditedVotes, Labels, least_rate, mean_over, mistakes
+from certivote.verify._units import OTHER_LOSSES, entity_losses, renumbered, row_shares
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Answers, and where they are errors.
+
+    Attributes
+    ----------
+    labels : array of int
+        Numbers of the true classes.
+    answers : array of int or None
+        Numbers of the classes that the vote gives; None where the weights are drawn anew for every row.
+    wrong : array of bool or None
+        Where it errs, as the certificate's loss says.
+    masses : array or None
+        Weight behind each class; None also where blocks were counted, of which no more is kept.
+    votes : AuditedVotes or None
+        The votes themselves, if they are at hand.
+    """
+
+    labels: Labels
+    answers: Labels | None = None
+    wrong: NDArray[np.bool_] | None = None
+    masses: Array | None = None
+    votes: AuditedVotes | None = None
+
+    def take(self, rows: Labels) -> "Tally":
+        """Of some of the rows."""
+        if self.answers is None or self.wrong is None:
+            assert self.votes is not None
+            return replace(self, labels=self.labels[rows], votes=self.votes.take(rows))
+        masses = None if self.masses is None else self.masses[rows]
+        return Tally(self.labels[rows], self.answers[rows], self.wrong[rows], masses)
+
+    def brief(self, n_classes: int) -> "Tally":
+        """The same without masses and votes, in few bytes a row."""
+        if self.answers is None or self.wrong is None:
+            return self
+        return Tally(short(self.labels, n_classes), short(self.answers, n_classes), self.wrong)
+
+
+def short(codes: Labels, n_classes: int) -> Labels:
+    """Numbers of classes in few bytes each, for very many rows."""
+    return codes.astype(np.min_scalar_type(-n_classes))
+
+
+def tally(c: Certificate, votes: Any, weights: Array, labels: Labels) -> Tally:
+    """What these votes say with these weights; of a random vote, the parameters that its weights are drawn from."""
+    family = FAMILIES[c.deployed_part.family]
+    if method_of(c).predictor == RANDOM and not family.has_closed_form(c.loss, len(c.classes)):
+        return Tally(labels, votes=votes)
+    masses = votes.masses(weights)
+    return Tally(labels, masses.argmax(axis=1), mistakes(masses, labels, c.loss), masses, votes)
+
+
+def joined(blocks: Sequence[Tally]) -> Tally:
+    """Of the rows of all blocks: of several, only answers and errors, in few bytes each."""
+    if len(blocks) == 1:
+        return blocks[0]
+    answers = [each.answers for each in blocks if each.answers is not None]
+    wrong = [each.wrong for each in blocks if each.wrong is not None]
+    return Tally(np.concatenate([each.labels for each in blocks]), np.concatenate(answers), np.concatenate(wrong))
+
+
+def unknown_vote(c: Certificate, n_voters: int, n_weights: int) -> str:
+    """Why a vote cannot be counted; empty if it can."""
+    part, method = c.deployed_part, method_of(c) if c.method in METHODS else None
+    family = FAMILIES.get(part.family)
+    if method is None or family is None or part.family not in method.families:
+        return f"nothing is known of {c.method} with a {part.family} distribution"
+    if n_weights != n_voters * (family.parameters_each if method.predictor == RANDOM else 1):
+        return f"the model has {n_weights:,} numbers for {n_voters:,} voters"
+    return ""
+
+
+def prior_votes(part: PartRecord, n_voters: int) -> list[Array]:
+    """The weights of the vote with the prior's mean; none if the record is about another number of voters.
+
+    Where weights are equal the fixed-point rounding breaks ties, and processors differ in the last bit of that: there
+    is one vote for each float exponential that there can be.
+    """
+    if part.n_voters != n_voters or len(part.beta) != part.n_voters * FAMILIES[part.family].parameters_each:
+        return []
+    centre = FAMILIES[part.family].centre(np.array(part.beta))
+    logs = np.log(centre / centre.sum())
+    found = []
+    for direction in (0.0, -1.0, 1.0):
+        exact = np.exp(logs)
+        units = np.floor((np.nextafter(exact, exact + direction) if direction else exact) * 2.0**52)
+        units[np.argmax(units)] += 2.0**52 - units.sum()
+        found.append(units / 2.0**52)
+    return found
+
 
 _RELATIVE, _ABSOLUTE = 1e-9, 1e-13
 """How far a recorded statistic may be from the one computed again."""
@@ -68,9 +161,7 @@ class _Count:
         assert self.tally.wrong is not None
         return self.tally.wrong if alarm is None else np.asarray(self.tally.answers == alarm)
 
-    def compare(
-        self, record: PartRecord | Statement, where: str, numbers: int, alarm: int | None = None
-    ) -> Iterator[Check]:
+    def compare(self, record: Statement, where: str, numbers: int, alarm: int | None = None) -> Iterator[Check]:
         """What is recorded of these rows against what is counted; ``alarm``: the class whose false alarms these are."""
         if self.entities is not None:
             count = int(self.entities.max()) + 1
@@ -99,14 +190,14 @@ class _Count:
         elif self.statistics is not None:
             yield _equal([mean_over(values, shares) for values in self.statistics(wrong_mass)], record, where)
 
-    def _simulated(self, record: PartRecord | Statement, where: str, numbers: int) -> Check:
+    def _simulated(self, record: Statement, where: str, numbers: int) -> Check:
         """Whether the recorded limit of the expected error rate is one that votes drawn anew allow."""
         votes, labels, shares = self.tally.votes, self.tally.labels, row_shares(self.entities)
         assert self.family.simulate is not None
         assert votes is not None
         errors, answers = self.family.simulate(votes, self.weights, labels, self.loss, numbers, shares)
-        right = bool(record.risks) and record.risks[0] >= least_rate(errors, answers)
-        recorded = ", ".join(map(repr, record.risks))
+        right = bool(record.means) and record.means[0] >= least_rate(errors, answers)
+        recorded = ", ".join(map(repr, record.means))
         return Check(f"{where}risk", right, f"at most {recorded} recorded, {errors / answers:.6f} in a new simulation")
 
 
@@ -123,7 +214,7 @@ def recount(
     Parameters
     ----------
     certificate : Certificate
-        Of a vote that is known: see :func:`~certivote.verify._tally.unknown_vote`.
+        Of a vote that is known: see :func:`~certivote.verify._recount.unknown_vote`.
     tally : Tally
         On the certification rows.
     weights : array
@@ -139,7 +230,7 @@ def recount(
     method, family = method_of(c), FAMILIES[part.family]
     whole = entities is not None or not c.groups
     vote = _Count(c.loss, method, _STATISTICS.get(c.method), family, tally, weights, entities, whole)
-    yield from vote.compare(part, "", _NUMBERS // 2)
+    yield from vote.compare(part.statement, "", _NUMBERS // 2)
     if times is not None and method.predictor != RANDOM:
         yield _drift(vote.wrong(), times, part.drift)
     for entry in c.by_class:
@@ -185,15 +276,16 @@ def check_prior_vote(
     if not wrong:
         return Check("prior vote counted", False, f"{n_voters:,} voters, and {len(part.beta):,} parameters")
     found = [(int(np.count_nonzero(each)), entity_losses(each, entities)) for each in wrong]
-    told = f"{found[0][0]:,} errors counted, {part.holdout_errors:,} recorded"
-    right = part.holdout_errors in [errors for errors, _ in found]
+    said = part.holdout
+    told = f"{found[0][0]:,} errors counted, {said.errors or 0:,} recorded"
+    right = said.errors in [errors for errors, _ in found]
     if right and entities is not None:  # without them nothing says which rows the losses are of
-        right = (part.holdout_errors, part.holdout_losses) in found
+        right = (said.errors, said.losses) in found
         told += "" if right else OTHER_LOSSES
     return Check("prior vote counted", right, told)
 
 
-def _equal(found: list[float], record: PartRecord | Statement, where: str) -> Check:
-    right = len(found) == len(record.risks) and np.allclose(record.risks, found, rtol=_RELATIVE, atol=_ABSOLUTE)
-    detail = f"{', '.join(f'{risk:.12f}' for risk in found)} computed, {', '.join(map(repr, record.risks))} recorded"
+def _equal(found: list[float], record: Statement, where: str) -> Check:
+    right = len(found) == len(record.means) and np.allclose(record.means, found, rtol=_RELATIVE, atol=_ABSOLUTE)
+    detail = f"{', '.join(f'{risk:.12f}' for risk in found)} computed, {', '.join(map(repr, record.means))} recorded"
     return Check(f"{where}risk", right, detail)

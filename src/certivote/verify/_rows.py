@@ -1,7 +1,14 @@
-"""The row numbers of a model: each part trains and certifies on what its split and the seed give it, every row once."""
+"""Which rows train and which certify: split, first rows and seed, held against the row numbers of a model.
 
+Rows come in a random order. The first of them may be looked at, to decide how many rows train the voters, or into how
+many folds the others fall; none of these is certified. That nothing else decided, only fitting again shows.
+"""
+
+import hashlib
 import math
+import platform
 from collections.abc import Iterator, Sequence
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
@@ -9,9 +16,116 @@ from numpy.typing import NDArray
 
 from certivote.certificate import Certificate
 from certivote.verify._check import Check, trusted
-from certivote.verify._look import is_folded, n_first
-from certivote.verify._streams import random_key, random_numbers
-from certivote.verify._versions import other_versions
+
+# --- The random numbers of a record.
+
+
+def random_numbers(c: Certificate, purpose: str, *which: int) -> np.random.Generator:
+    """The stream for a purpose, from its beginning."""
+    return np.random.default_rng(random_key(c, purpose, *which))
+
+
+def random_key(c: Certificate, purpose: str, *which: int) -> int:
+    """The SHA-256 of the items, each behind its length, as a number."""
+    content = b"certivote stream"
+    for item in (purpose, which, c.provenance.entropy, c.provenance.data_digest):
+        text = repr(item).encode()
+        content += len(text).to_bytes(8, "big") + text
+    return int(hashlib.sha256(content).hexdigest(), 16)
+
+
+def other_versions(c: Certificate) -> str:
+    """What may be the reason for a difference besides a forgery; empty if all versions are the recorded ones."""
+    other = []
+    for name, recorded in c.provenance.versions:
+        try:
+            here = platform.python_version() if name == "python" else version(name)
+        except (PackageNotFoundError, ValueError):
+            here = "not installed"
+        if here != recorded:
+            other.append(f"{name} {recorded:.20} recorded, {here} here")
+    return f" (the difference may come from other versions: {'; '.join(other)})" if other else ""
+
+
+# --- What the first rows may have decided.
+
+_FOLDS = ("2", "3")
+_FIRST, _FEWEST, _MOST = 0.1, 40, 0.3
+"""Share of the rows that is looked at where there may be folds; the fewest that decide, and the most of all rows."""
+_FOLDED_BELOW = 10_000
+"""Rows from which on folds are not chosen."""
+
+
+def n_first(total: int) -> int:
+    """Of so many rows, how many are looked at where there may be folds."""
+    return max(round(_FIRST * total), min(_FEWEST, round(_MOST * total)))
+
+
+def looks_first(parameters: dict[str, Any]) -> bool:
+    """Whether it was left to the first rows how many train the voters."""
+    return bool(parameters["train_share"] == "auto" and parameters["method"] == "auto")
+
+
+def may_fold(c: Certificate, parameters: dict[str, Any]) -> bool:
+    """Whether the first rows may have decided for the folds of a record."""
+    asked = looks_first(parameters) and parameters["split"] == "auto" and parameters["promises"] == []
+    few = c.provenance.n_rows < _FOLDED_BELOW and n_first(c.provenance.n_rows) >= _FEWEST
+    return asked and few and c.split in _FOLDS and not (c.groups or c.order) and len(c.promises) <= 1
+
+
+def is_folded(c: Certificate, parameters: dict[str, Any] | None) -> bool:
+    """Whether the folds of a record are of the rows beyond the first only, which train the voters of all."""
+    return parameters is not None and parameters["split"] == "auto" and c.split not in ("none", "single", "cross")
+
+
+def check_first_rows(c: Certificate, parameters: dict[str, Any] | None) -> Check:
+    """Whether the first rows may have decided, and none of them is certified; what they showed is not checked."""
+    first, folded = c.first_rows, is_folded(c, parameters)
+    if first is None:
+        return Check("choices", not folded, "none, and nothing says why there are folds" if folded else "none")
+    n_rows, train = c.provenance.n_rows, c.deployed_part.training_rows
+    right = parameters is not None and looks_first(parameters) and c.division == "shuffled"
+    if folded:
+        right = right and first.share is None and first.looked_at == n_first(n_rows)
+    else:
+        right = right and c.split == "single" and first.share is not None and first.looked_at <= train
+    told = f"by the first {first.looked_at:,} of {n_rows:,} rows, {train:,} train the voters"
+    return Check("choices", right, told)
+
+
+def n_parts(split: str) -> int | None:
+    """Parts that a split has; None if there is no such split."""
+    if split in ("none", "single", "cross"):
+        return 2 if split == "cross" else 1
+    is_number = split.isascii() and split.isdecimal() and not split.startswith("0")
+    return int(split) if is_number and len(split) < 8 and int(split) >= 2 else None
+
+
+def divided(c: Certificate, total: int, parameters: dict[str, Any] | None, first: int) -> list[tuple[int, int]]:
+    """Rows, or entities, that train and that certify each part, as the split divides them; empty if it cannot.
+
+    ``first`` is how many are said to train the first part, which is taken over where every row was drawn by itself.
+    """
+    if c.split == "none":
+        return [(0, total)]
+    if c.split not in ("single", "cross"):
+        folds, rest = len(c.parts), total - (n_first(total) if is_folded(c, parameters) else 0)
+        sizes = [rest // folds + (number < rest % folds) for number in range(folds)]
+        return [(total - size, size) for size in sizes]
+    if parameters and c.division == "shuffled":
+        share = parameters["train_share"]
+        if share == "auto":
+            chosen = c.first_rows if c.split == "single" and looks_first(parameters) else None
+            share = chosen.share if chosen else 0.5
+        if not isinstance(share, float) or not 0.0 < share < 1.0:
+            return []
+        first = round(share * total)
+    pair = [(first, total - first), (total - first, first)]
+    return pair[: len(c.parts)] if 0 < first < total else []
+
+
+# --- Row numbers.
+
 
 Rows = NDArray[Any]
 _AT_ONCE = 1 << 22
@@ -70,7 +184,7 @@ def _check_rule(c: Certificate, parameters: dict[str, Any] | None, model: Any) -
         return
     if n_rows > _MOST_DRAWN:
         why = f"so many rows are not drawn: with the data, their digests show which they are; {recorded}"
-        yield trusted("size", why, f"parts[{c.deployed}].n", f"parts[{c.deployed}].training_rows")
+        yield trusted("size", why, f"parts[{c.deployed}].statement.n", f"parts[{c.deployed}].training_rows")
         return
     found = sum(int(np.count_nonzero(drawn)) for drawn in _drawn(c, share, n_rows))
     told = f"{n_rows - found:,} certification and {found:,} training rows by the rule"

@@ -13,17 +13,9 @@ import numpy as np
 from certivote.certificate import Certificate, PartRecord
 from certivote.verify._check import Check
 from certivote.verify._families import FAMILIES
-from certivote.verify._look import may_fold
-from certivote.verify._methods import (
-    DRAWN,
-    GIVEN,
-    GIVEN_PARAMETERS,
-    METHODS,
-    PROMISE_PARAMETERS,
-    Method,
-    method_of,
-)
+from certivote.verify._methods import DRAWN, GIVEN, GIVEN_PARAMETERS, METHODS, PROMISE_PARAMETERS, Method, method_of
 from certivote.verify._promises import shown_promises
+from certivote.verify._rows import may_fold
 from certivote.verify._simulation import Array
 
 PARAMETERS = ("method", "voters", "split", "loss", "delta", "prior")
@@ -147,7 +139,6 @@ def prior_of(c: Certificate, parameters: dict[str, Any] | None) -> Prior:
 def check_settings(c: Certificate) -> Iterator[Check]:
     """Whether the numbers are those that the recorded parameters make."""
     parameters = read_parameters(c)
-    yield Check("solver", c.solver in ("lbfgs", "adam"), f"{c.solver!r}")
     yield _came_fitted(c, parameters)
     right = parameters is not None
     wanted = f"{len(_names(c))} {'of given models' if c.is_given else 'that a fit has'}"
@@ -215,9 +206,10 @@ def _promises(c: Certificate) -> Any:
 
 
 def _check_given(c: Certificate, parameters: dict[str, Any]) -> Check:
-    """What a record of given models cannot have: two parts; of answers alone, rows to find duplicates among."""
+    """What a record of given models cannot have: parts, a look, a fit; of answers alone, rows to find duplicates in."""
     part, origin = c.deployed_part, c.provenance
-    right = len(c.parts) == 1
+    right = len(c.parts) == 1 and (part.training_rows > 0 or part.duplicates_of_training_rows == 0)
+    right = right and (c.first_rows, c.sample_rows, c.learned_rows) == (None, None, None)
     if c.subject == "answers":
         nothing = (part.duplicates, part.training_rows, part.duplicates_of_training_rows, part.training_digest)
         right = right and nothing == (0, 0, 0, "")

@@ -4,6 +4,7 @@ Each row names fields, and the level from which on they are recomputed or compar
 :func:`~certivote.verify.verify`: the record alone, with the model, with the data, with a new fit.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
@@ -63,12 +64,36 @@ class Seen:
     earlier: bool = False
 
 
+_COUNTED = ("n", "entities", "errors", "losses", "means", "risk_draws")
+"""What the statement of a part holds."""
+
+
 @dataclass(frozen=True)
 class _Row:
+    """What is taken on trust until a level shows it, and the fields that it is about.
+
+    Fields are separated by blanks: those of the deployed part begin with ``own.``, of the other parts with ``others.``,
+    of all with ``all.``, and of the statements of promises with ``said.``
+    """
+
     what: str
     until: Level
     why: str
-    fields: tuple[str, ...]
+    fields: str
+
+    def names(self, c: Certificate) -> tuple[str, ...]:
+        """The fields as the record has them."""
+        others = [number for number in range(len(c.parts)) if number != c.deployed]
+        numbers = {"own": [c.deployed], "others": others, "all": [c.deployed, *others]}
+        found = []
+        for field in self.fields.split():
+            owner, _, name = field.partition(".")
+            if owner in numbers:
+                name = f"statement.{name}" if name in _COUNTED else name
+                found += [f"parts[{number}].{name}" for number in numbers[owner]]
+            else:
+                found.append(f"promises[].statements[].{name}" if owner == "said" else field)
+        return tuple(found)
 
 
 def on_trust(c: Certificate, parameters: dict[str, Any] | None, seen: Seen) -> Iterator[Check]:
@@ -88,10 +113,14 @@ def on_trust(c: Certificate, parameters: dict[str, Any] | None, seen: Seen) -> I
             f"its voters are {told}; what they answer on others, and what else the model holds (with which rows new "
             "ones are compared, the seed of random answers), only fitting again shows",
         )
+    lines: dict[tuple[str, str], tuple[str, ...]] = {}
     for row in _rows(c, parameters, seen):
-        if row.fields and seen.level < row.until:
-            names = dict.fromkeys(field.split(".")[-1] for field in row.fields)
-            yield trusted(row.what, f"{row.why} ({', '.join(names)})", *row.fields)
+        if seen.level < row.until:
+            lines[row.what, row.why] = (*lines.get((row.what, row.why), ()), *row.names(c))
+    for (what, why), fields in lines.items():
+        if fields:
+            names = dict.fromkeys(re.sub(r".*\]\.(statement\.)?|provenance\.", "", field) for field in fields)
+            yield trusted(what, f"{why} ({', '.join(names)})", *fields)
     yield trusted("how it came about", _how_it_came_about(c))
 
 
@@ -121,109 +150,61 @@ def _rows(c: Certificate, parameters: dict[str, Any] | None, seen: Seen) -> Iter
         return
     yield from _of_the_vote(c)
     yield from _of_the_parts(c, seen)
-    yield from _of_the_texts(c, parameters)
-    yield from _of_the_origin(c, seen)
-    if seen.came_fitted or seen.level < Level.MODEL:
+    yield from _of_the_fit(c, parameters)
+    yield from _of_the_origin(seen)
+    if seen.level < Level.MODEL:
+        why = "whether classifiers came fitted, the model shows, and the record must then say so"
+        yield _Row("voters that came fitted", Level.MODEL, why, "" if is_named(parameters) else "came_fitted")
+    elif seen.came_fitted:
         why = "classifiers that came fitted are used as they are: what they were trained on, no fit shows"
-        if seen.level < Level.MODEL:
-            why = "whether classifiers came fitted, the model shows, and the record must then say so"
-        yield _Row("voters that came fitted", Level.NEVER, why, _fitted_fields(parameters, seen))
-
-
-def _fitted_fields(parameters: dict[str, Any] | None, seen: Seen) -> tuple[str, ...]:
-    if seen.level >= Level.MODEL:
-        return ("parts[].votes_digest",)
-    return () if is_named(parameters) else ("came_fitted",)
-
-
-def _of_the_vote(c: Certificate) -> Iterator[_Row]:
-    """What was learned and drawn."""
-    drawn = method_of(c).predictor == DRAWN
-    own, others = _numbers(c)
-    shown = Level.REFIT if drawn else Level.MODEL
-    why = "it may be any that was chosen before the draw" if drawn else "the weights of the voters are in the model"
-    yield _Row("what was learned", shown, why, _each(own, "alpha"))
-    why = "its vote is not in the model: only fitting again shows it"
-    yield _Row("what was learned, parts that are not deployed", Level.REFIT, why, _each(others, "alpha"))
-    if drawn:
-        why = "that the seed gives this draw, and it was not picked, only fitting again shows"
-        yield _Row("the draw", Level.REFIT, why, _each([*own, *others], "log_weights", "draw"))
-
-
-def _of_the_parts(c: Certificate, seen: Seen) -> Iterator[_Row]:
-    """What was counted."""
-    own, others = _numbers(c)
-    every = [*own, *others]
-    simulated = method_of(c).predictor == RANDOM and not FAMILIES[c.parts[0].family].has_closed_form(
-        c.loss, len(c.classes)
-    )
-    why = "only the data show what is counted in them"
-    counts = ("n", "training_rows", "duplicates", "duplicates_of_training_rows", "majority_class", "majority_errors")
-    yield _Row("counts of rows", Level.DATA, why, (*_each(every, *counts), *_stated("n"), "classes"))
-    risks = () if simulated else (*_each(own, "risks"), *_stated("risks"))
-    yield _Row("counts of errors", Level.DATA, why, (*_each(own, "errors"), *_stated("errors"), "loss"))
-    yield _Row("statistics", _with_units(c, seen), why, risks)
-    shown = Level.DATA if seen.all_voters else Level.REFIT
-    why = "it takes the data, and voters of weight zero that a slim model has not"
-    yield _Row("votes of all voters", shown, why, _each(own, "holdout_errors", "votes_digest"))
-    if simulated:
-        why = "a new simulation shows it only up to chance; fitting again repeats the one that was made"
-        yield _Row("simulated risks", Level.REFIT, why, (*_each(every, "risks"), *_stated("risks")))
-    yield _Row("rows", Level.DATA, "digests say nothing without the data", _each(every, *_DIGESTS))
-    why = "their voters are not in the model: only fitting again shows what they vote, and so the average"
-    fields = _each(others, "errors", "risks", "votes_digest", "holdout_errors")
-    yield _Row("parts that are not deployed", Level.REFIT, why, (*fields, "average_bound") if others else ())
-
-
-_DIGESTS = ("certification_digest", "training_digest")
+        yield _Row("voters that came fitted", Level.NEVER, why, "parts[].votes_digest")
 
 
 def _of_the_units(c: Certificate, seen: Seen) -> Iterator[_Row]:
     """Which rows belong together, or when they were taken."""
-    own, others = _numbers(c)
-    shown = Level.DATA if seen.named else Level.NEVER
+    named = Level.DATA if seen.named else Level.NEVER
     if c.groups:
         why = (
             "which rows belong together, and so what each entity got wrong and in which order (another order of the "
             "same losses gives another bound), is known with the data and groups="
         )
-        fields = (*_each([*own, *others], "entities", "majority_losses"), *_each(own, "losses", "holdout_losses"))
-        others_too = (*_stated("entities", "losses"), "candidates[].losses")
-        yield _Row("entities", _with_units(c, seen), why, (*fields, *others_too))
+        fields = "all.entities all.majority.losses own.losses own.holdout.losses"
+        said = " said.entities said.losses candidates[].statement.losses"
+        yield _Row("entities", _with_units(c, seen), why, fields + said)
         why = "their voters are not in the model: only fitting again shows what they get wrong"
-        yield _Row("entities, parts that are not deployed", Level.REFIT, why, _each(others, "losses", "holdout_losses"))
-        yield _Row("name of the groups", shown, "a column with its name shows it", ("groups",))
+        fields = "others.losses others.holdout.losses"
+        yield _Row("entities, parts that are not deployed", Level.REFIT, why, fields)
+        yield _Row("name of the groups", named, "a column with its name shows it", "groups")
     if c.order:
-        why = "when each row was taken is known with the data and order="
-        yield _Row("drift", _with_units(c, seen), why, _each(own, "drift"))
-        yield _Row("name of the order", shown, "a column with its name shows it", ("order",))
+        yield _Row(
+            "drift", _with_units(c, seen), "when each row was taken is known with the data and order=", "own.drift"
+        )
+        yield _Row("name of the order", named, "a column with its name shows it", "order")
 
 
 def _of_the_promises(c: Certificate, seen: Seen) -> Iterator[_Row]:
     """What promises were counted on, and what was fixed for them by rows that are not counted."""
-    guided, aside, chosen, bets = [], [], [], []
-    for number, promise in enumerate(c.promises):
-        place = f"promises[{number}]"
-        if promise.guide_rows:
-            guided.append(f"{place}.fixed")
-        if promise.set_aside and c.groups:
-            aside += [f"{place}.set_aside", f"{place}.guide_rows"]
-        if promise.name in ("sensitivity", "sets"):
-            chosen += [f"{place}.statements[].threshold", f"{place}.thresholds"]
-            if c.groups and promise.fixed:
-                guided.append(f"{place}.fixed")  # how many entities would be needed takes long to compute again
-        if promise.name == "costs" and not c.groups:
-            bets.append(f"{place}.statements[].losses")
-    why = "the certification rows have chosen them, by a rule; with the data, it is applied again"
-    yield _Row("thresholds that rows have chosen", Level.DATA, why, tuple(chosen))
-    yield _Row("costs of rows", Level.DATA, "the data show them, in the order that the seed gives", tuple(bets))
-    yield _Row("rows set aside", _with_units(c, seen), "the seed and groups= show which these are", tuple(aside))
+    later = Level.NEVER if c.is_given else Level.REFIT
+    by = "training rows alone, only fitting again shows"
     if c.is_given or c.split == "none":
-        why = "that they were fixed by the rows set aside alone, certifying again with the same seed shows"
-    else:
-        why = "that they were fixed by training rows alone, only fitting again shows"
-    shown = Level.NEVER if c.is_given else Level.REFIT
-    yield _Row("thresholds, groups and forms fixed beforehand", shown, why, tuple(guided))
+        by = "the rows set aside alone, certifying again with the same seed shows"
+    for number, promise in enumerate(c.promises):
+        place = f"promises[{number}]."
+        if promise.guide_rows:
+            why = f"that they were fixed by {by}"
+            yield _Row("thresholds, groups and forms fixed beforehand", later, why, f"{place}fixed")
+        if promise.set_aside and c.groups:
+            why = "the seed and groups= show which these are"
+            yield _Row("rows set aside", _with_units(c, seen), why, f"{place}set_aside {place}guide_rows")
+        if promise.name in ("sensitivity", "sets"):
+            why = "the certification rows have chosen them, by a rule; with the data, it is applied again"
+            fields = f"{place}statements[].threshold {place}thresholds"
+            yield _Row("thresholds that rows have chosen", Level.DATA, why, fields)
+            why = "how many rows a target would need is an estimate, on which no bound rests"
+            yield _Row("rows that would be needed", later, why, f"{place}fixed")
+        if promise.name == "costs" and not c.groups:
+            why = "the data show them, in the order that the seed gives"
+            yield _Row("costs of rows", Level.DATA, why, f"{place}statements[].losses")
 
 
 def _of_the_seed(c: Certificate, seen: Seen) -> Iterator[_Row]:
@@ -231,10 +212,48 @@ def _of_the_seed(c: Certificate, seen: Seen) -> Iterator[_Row]:
     if not c.provenance.entropy:
         return
     why = "random numbers depend on it, and the data with all that stands beside the rows show it"
-    yield _Row("digest of the data", Level.DATA if seen.rows else Level.NEVER, why, ("provenance.data_digest",))
+    yield _Row("digest of the data", Level.DATA if seen.rows else Level.NEVER, why, "provenance.data_digest")
     if len(c.provenance.entropy) > 1:
         why = "whether the system gave these numbers, and that none were drawn again until they pleased, nothing shows"
-        yield _Row("fresh seed", Level.NEVER, why, ("provenance.fresh",))
+        yield _Row("fresh seed", Level.NEVER, why, "provenance.fresh")
+
+
+def _of_the_vote(c: Certificate) -> Iterator[_Row]:
+    """What was learned and drawn."""
+    drawn = method_of(c).predictor == DRAWN
+    why = "it may be any that was chosen before the draw" if drawn else "the weights of the voters are in the model"
+    yield _Row("what was learned", Level.REFIT if drawn else Level.MODEL, why, "own.alpha")
+    why = "its vote is not in the model: only fitting again shows it"
+    yield _Row("what was learned, parts that are not deployed", Level.REFIT, why, "others.alpha")
+    if drawn:
+        why = "that the seed gives this draw, and it was not picked, only fitting again shows"
+        yield _Row("the draw", Level.REFIT, why, "all.log_weights all.draw")
+
+
+def _of_the_parts(c: Certificate, seen: Seen) -> Iterator[_Row]:
+    """What was counted."""
+    random = method_of(c).predictor == RANDOM
+    simulated = random and not FAMILIES[c.parts[0].family].has_closed_form(c.loss, len(c.classes))
+    why = "only the data show what is counted in them"
+    fields = "all.n all.training_rows all.duplicates all.duplicates_of_training_rows"
+    fields += " all.majority.label all.majority.errors said.n classes"
+    yield _Row("counts of rows", Level.DATA, why, fields)
+    yield _Row("counts of errors", Level.DATA, why, "own.errors said.errors loss")
+    if simulated:
+        why = "a new simulation shows it only up to chance; fitting again repeats the one that was made"
+        fields = "all.means all.risk_draws said.means said.risk_draws"
+        yield _Row("simulated risks", Level.REFIT, why, fields)
+    else:
+        yield _Row("statistics", _with_units(c, seen), why, "own.means said.means")
+    shown = Level.DATA if seen.all_voters else Level.REFIT
+    why = "it takes the data, and voters of weight zero that a slim model has not"
+    yield _Row("votes of all voters", shown, why, "own.holdout.errors own.votes_digest")
+    fields = "all.certification_digest all.training_digest"
+    yield _Row("rows", Level.DATA, "digests say nothing without the data", fields)
+    if len(c.parts) > 1:
+        why = "their voters are not in the model: only fitting again shows what they vote, and so the average"
+        fields = "others.errors others.means others.votes_digest others.holdout.errors average_bound"
+        yield _Row("parts that are not deployed", Level.REFIT, why, fields)
 
 
 def _with_units(c: Certificate, seen: Seen) -> Level:
@@ -244,94 +263,65 @@ def _with_units(c: Certificate, seen: Seen) -> Level:
 
 def _of_given_models(c: Certificate, seen: Seen) -> Iterator[_Row]:
     """What is known of models that somebody else has trained: their answers, and maybe the rows."""
-    own, _ = _numbers(c)
     why = "only their answers show what is counted of them"
-    counts = _each(own, "n", "errors", "holdout_errors", "majority_class", "majority_errors", "votes_digest")
-    named = (*_stated("n", "errors"), "classes", "candidates[].errors")
-    origin = ("provenance.n_rows", "provenance.class_counts")
-    yield _Row("counts", Level.DATA, why, (*counts, *named, *origin))
-    yield _Row("statistics", _with_units(c, seen), why, (*_each(own, "risks"), *_stated("risks")))
-    shown = Level.DATA if seen.rows else Level.NEVER
-    columns = ("provenance.columns", "provenance.n_columns")
+    fields = "own.n own.errors own.holdout.errors own.majority.label own.majority.errors own.votes_digest said.n"
+    fields += " said.errors classes candidates[].statement.errors provenance.n_rows provenance.class_counts"
+    yield _Row("counts", Level.DATA, why, fields)
+    yield _Row("statistics", _with_units(c, seen), why, "own.means said.means")
+    fields = "own.certification_digest own.duplicates provenance.columns provenance.n_columns subject"
     why = "the rows themselves show it, and answers do not"
-    yield _Row("rows", shown, why, (*_each(own, "certification_digest", "duplicates"), *columns, "subject"))
-    shown = Level.DATA if seen.training else Level.NEVER
+    yield _Row("rows", Level.DATA if seen.rows else Level.NEVER, why, fields)
+    fields = "own.training_rows own.training_digest own.duplicates_of_training_rows"
     why = "what the models were trained on is known with training="
-    trained = _each(own, "training_rows", "training_digest", "duplicates_of_training_rows")
-    yield _Row("training rows", shown, why, trained)
+    yield _Row("training rows", Level.DATA if seen.training else Level.NEVER, why, fields)
     if method_of(c).predictor == DRAWN:
         why = "that the seed gives this draw, and it was not picked, certifying the same models again shows"
-        yield _Row("the draw", Level.NEVER, why, (*_each(own, "alpha", "log_weights", "draw"), "provenance.entropy"))
-    if not c.groups:
-        why = "they come from looking at the rows; certifying the same models again shows them"
-        yield _Row("remarks", Level.NEVER, why, ("findings",))
-    names = ("candidates[].name", "provenance.parameters")
+        yield _Row("the draw", Level.NEVER, why, "own.alpha own.log_weights own.draw provenance.entropy")
+    why = "they come from looking at the rows; certifying the same models again shows them"
+    yield _Row("remarks", Level.NEVER, why, "findings")
     why = "they are whatever somebody called them; a dictionary of models or answers shows them"
-    yield _Row("names of the models", Level.MODEL if seen.called else Level.NEVER, why, names)
+    shown = Level.MODEL if seen.called else Level.NEVER
+    yield _Row("names of the models", shown, why, "candidates[].name provenance.parameters")
     if c.provenance.follows:
         shown, why = Level.RECORD if seen.earlier else Level.NEVER, "the earlier certificate shows it: give earlier="
-        yield _Row("what it follows", shown, why, ("provenance.earlier",))
+        yield _Row("what it follows", shown, why, "provenance.earlier")
         why = "the record of the monitor shows it; the bound does not rest on it"
-        yield _Row("what has happened since", Level.NEVER, why, ("provenance.watched",))
+        yield _Row("what has happened since", Level.NEVER, why, "provenance.watched")
     rests = "the bound does not rest on it"
     if c.provenance.entropy:
         rests = "the bound rests on no more of it than the draw, the order of bets and which rows are set aside"
     why = f"it says when, under which libraries, from which file and with which seed; {rests}"
-    compared = {"source_digest": seen.file, "target": seen.target}
-    rest = ["created", "versions", "source", "entropy", *(name for name, shown in compared.items() if not shown)]
-    yield _Row("provenance", Level.NEVER, why, ("library_version", *(f"provenance.{name}" for name in rest)))
+    yield _Row("provenance", Level.NEVER, why, f"{_unknown_origin(seen)} provenance.entropy")
 
 
-def _of_the_texts(c: Certificate, parameters: dict[str, Any] | None) -> Iterator[_Row]:
-    own, others = _numbers(c)
+def _of_the_fit(c: Certificate, parameters: dict[str, Any] | None) -> Iterator[_Row]:
+    """What was chosen before anything was counted."""
     if prior_of(c, parameters).kind == "informed":
         why = "that it was learned from training rows alone, only fitting again shows"
-        yield _Row("the hyper-prior", Level.REFIT, why, _each([*own, *others], "beta"))
-    yield _Row("remarks", Level.REFIT, "they come from looking at the training rows", ("findings",))
+        yield _Row("the hyper-prior", Level.REFIT, why, "all.beta")
+    yield _Row("remarks", Level.REFIT, "they come from looking at the training rows", "findings")
     if c.split == "single":
-        yield _Row("division", Level.MODEL, "the row numbers in the model show how rows were divided", ("division",))
+        yield _Row("division", Level.MODEL, "the row numbers in the model show how rows were divided", "division")
     why = (
         "that the first rows alone decided how many train the voters, or into how many folds the others fall, and how "
         "the weights were learned, only fitting again shows"
     )
-    yield _Row("choices", Level.REFIT, why, ("first_rows", "sample_rows", "learned_rows", "solver"))
+    yield _Row("choices", Level.REFIT, why, "first_rows sample_rows learned_rows solver")
 
 
-def _of_the_origin(c: Certificate, seen: Seen) -> Iterator[_Row]:
-    places = {
-        "created": Level.NEVER,
-        "versions": Level.NEVER,
-        "source": Level.NEVER,
-        "source_digest": Level.RECORD if seen.file else Level.NEVER,
-        "target": Level.RECORD if seen.target else Level.NEVER,
-        "entropy": Level.REFIT,
-        "columns": Level.MODEL,
-        "n_columns": Level.MODEL,
-        "parameters": Level.MODEL,
-        "n_rows": Level.DATA,
-        "class_counts": Level.DATA,
-    }
-    reasons = {
-        Level.NEVER: "it says when, under which libraries and from which file; the bound does not rest on it",
-        Level.REFIT: "that all chance came from this seed, only fitting again shows",
-        Level.DATA: "the data show it",
-        Level.MODEL: "the model shows it",
-    }
-    for level, why in reasons.items():
-        fields = tuple(f"provenance.{name}" for name, until in places.items() if until == level)
-        if level == Level.NEVER:
-            fields = ("library_version", *fields)
-        yield _Row("provenance", level, why, fields)
+def _of_the_origin(seen: Seen) -> Iterator[_Row]:
+    why = "it says when, under which libraries and from which file; the bound does not rest on it"
+    yield _Row("provenance", Level.NEVER, why, _unknown_origin(seen))
+    why = "that all chance came from this seed, only fitting again shows"
+    yield _Row("provenance", Level.REFIT, why, "provenance.entropy")
+    fields = "provenance.n_rows provenance.class_counts"
+    yield _Row("provenance", Level.DATA, "the data show it", fields)
+    fields = "provenance.columns provenance.n_columns provenance.parameters"
+    yield _Row("provenance", Level.MODEL, "the model shows it", fields)
 
 
-def _numbers(c: Certificate) -> tuple[list[int], list[int]]:
-    """The number of the deployed part, and those of the others."""
-    return [c.deployed], [number for number in range(len(c.parts)) if number != c.deployed]
-
-
-def _stated(*names: str) -> tuple[str, ...]:
-    return tuple(f"promises[].statements[].{name}" for name in names)
-
-
-def _each(numbers: list[int], *names: str) -> tuple[str, ...]:
-    return tuple(f"parts[{number}].{name}" for number in numbers for name in names)
+def _unknown_origin(seen: Seen) -> str:
+    """What nothing shows of where a certificate comes from."""
+    fields = "library_version provenance.created provenance.versions provenance.source"
+    fields += "" if seen.file else " provenance.source_digest"
+    return fields + ("" if seen.target else " provenance.target")

@@ -36,7 +36,7 @@ class GrownApart:
 def grow_apart(
     X: Any, y: NDArray[Any], classes: NDArray[Any], n_trees: int, seed: int, shown: NDArray[np.intp]
 ) -> GrownApart | None:
-    """Grow so many trees on these training rows, each on a bootstrap sample; None without rows.
+    """Grow ``n_trees`` trees on these training rows, each on a bootstrap sample; None without rows.
 
     Parameters
     ----------

@@ -83,7 +83,7 @@ class FittedVoters(Protocol):
         """
 
     def check(self, width: int, n_classes: int) -> None:
-        """Raise a ValueError unless they can vote on rows of so many columns, for so many classes.
+        """Raise a ValueError unless they can vote on rows with this many columns, for this many classes.
 
         Voters that come from a file are asked before their first vote.
         """
@@ -156,14 +156,14 @@ class VoterSet(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
         """Whether the voters need training rows. If not, they can be certified on all rows."""
 
     def known_classes(self) -> list[Any]:
-        """Classes that the voters may vote for, whatever they are trained on."""
+        """Classes that the voters may vote for, for any training rows."""
         return []
 
     def learned_before(self) -> tuple[str, ...]:
         """Names of what these voters were given that has learned something already, or may have; empty if nothing has.
 
         Fitted classifiers and transformers, however deep inside of others; functions and objects that are not those of
-        well-known libraries, since nothing can tell what they know of which rows.
+        well-known libraries, since it is unknown which rows they know.
 
         Examples
         --------
@@ -184,7 +184,7 @@ class VoterSet(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
         return ""
 
     def check_room(self, n_rows: int, n_classes: int) -> None:
-        """Raise a ValueError if so many rows of so many classes cannot be learned in memory; asked before ``fit``."""
+        """Raise a ValueError if memory is too small to learn this many rows and classes; asked before ``fit``."""
 
     def pilot(self, n_rows: int) -> "VoterSet | None":
         """Voters that are quick to fit, and whose errors fall with the number of rows much as those of these do.
@@ -194,7 +194,7 @@ class VoterSet(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
         Parameters
         ----------
         n_rows : int
-            How many rows there are in all, of which the pilot sees some.
+            How many rows there are in all; the pilot sees some of them.
         """
         return None
 

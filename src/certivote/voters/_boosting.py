@@ -20,7 +20,7 @@ _CELLS = 1 << 20
 _MOST_EDGES = 1 << 16
 """Thresholds of one column: places among them are whole numbers in single precision."""
 _MOST_TREES = 1 << 20
-"""Trees that a file may hold, of which a row takes memory for all at once: many times those that are trained."""
+"""Trees that a file may hold, since a row takes memory for all at once: many times those that are trained."""
 _BINS = 255
 """Different values of a column beyond which scikit-learn puts them into bins, as many as these."""
 
@@ -160,7 +160,7 @@ class Boosting:
         )
 
     def check(self, width: int, n_classes: int, n_stages: int) -> None:
-        """Raise a ValueError unless it can vote so often on rows of so many columns, for so many classes."""
+        """Raise a ValueError unless it can vote this often on rows with this many columns, for this many classes."""
         starts, n_scores = self.edge_starts, len(self.baseline)
         if starts.shape != (width + 1,) or starts[0] != 0 or np.any(np.diff(starts) < 0):
             raise ValueError("boosting asks for columns that there are not")

@@ -116,7 +116,7 @@ class FittedClassifiers:
         return len(self.classifiers)
 
     def check(self, width: int, n_classes: int) -> None:
-        """Raise a ValueError unless they vote for so many classes."""
+        """Raise a ValueError unless they vote for this many classes."""
         ordered = self.classes.shape == (n_classes,) and np.array_equal(np.unique(self.classes), self.classes)
         if not ordered or not len(self.classifiers) == len(self.came_fitted) >= 1:
             raise ValueError("its classifiers vote among other classes")
@@ -141,7 +141,7 @@ class FittedClassifiers:
 
     def _ballot(self, answers: list[Any]) -> Votes:
         codes = np.stack([np.searchsorted(self.classes, answer) for answer in answers], axis=1)
-        # What is no class would be counted beyond the last one.
+        # An answer that is not a class would be counted beyond the last one.
         known = self.classes[np.minimum(codes, len(self.classes) - 1)] == np.stack(answers, axis=1)
         if not np.all(known):
             raise ValueError("A classifier gives an answer that is none of the classes.")

@@ -8,7 +8,7 @@ import joblib
 def cores(n_jobs: int | None) -> int | None:
     """As many as are asked for, at most those of the machine; None leaves it to joblib's configuration.
 
-    Each may be a process of its own, and a number may come from a record that somebody else has written.
+    Each may be a process of its own, and a number may come from a record that someone else has written.
 
     Examples
     --------

@@ -13,7 +13,7 @@ Columns = NDArray[np.int64]
 _MOST_CODED = 200
 """Columns of few whole numbers beyond which they are no codes: as many pixels would be."""
 _MOST_LEVELS = 12
-"""Distinct values of such a column, besides a missing one."""
+"""Distinct values of such a column, without a missing one."""
 
 
 def coded_columns(X: Array) -> Columns:
@@ -90,7 +90,7 @@ class Encoding:
         return len(self.levels) + len(self.numbers)
 
     def check(self, width: int) -> None:
-        """Raise a ValueError unless it can be applied to rows of so many columns."""
+        """Raise a ValueError unless it can be applied to rows with this many columns."""
         starts, count = self.level_starts, len(self.numbers)
         lists = (self.coded, self.levels, starts, self.numbers, self.fill, self.mean, self.scale)
         if any(values.ndim != 1 for values in lists) or {len(self.fill), len(self.mean), len(self.scale)} != {count}:

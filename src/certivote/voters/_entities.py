@@ -10,7 +10,7 @@ Codes = NDArray[np.intp]
 
 
 def checked_entities(entities: Any, n_rows: int) -> Codes | None:
-    """The entity of each of so many rows; None if every row is by itself.
+    """The entity of each of ``n_rows`` rows; None if every row is by itself.
 
     Parameters
     ----------

@@ -143,7 +143,7 @@ class FittedForest:
         return self.trees.n_trees
 
     def check(self, width: int, n_classes: int) -> None:
-        """Raise a ValueError unless these trees can vote on rows of so many columns, for so many classes."""
+        """Raise a ValueError unless these trees can vote on rows with this many columns, for this many classes."""
         self.trees.check(width)
         n_leaves = len(self.trees.feature) - len(self.trees.threshold)
         if self.n_classes != n_classes or self.leaf_votes.shape != (n_leaves,):

@@ -39,7 +39,7 @@ class Gaussian:
     classes: NDArray[np.int64]
 
     def check(self, width: int, n_classes: int, n_stages: int) -> None:
-        """Raise a ValueError unless it can vote on rows of so many columns, for so many classes."""
+        """Raise a ValueError unless it can vote on rows with this many columns, for this many classes."""
         self.encoding.check(width)
         check_classes(self.classes, n_classes, n_stages)
         own, wide = len(self.classes), self.encoding.width

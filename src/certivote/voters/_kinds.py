@@ -37,7 +37,7 @@ _RARE = 0.01
 _TREES, _MANY_TREES = 60, 100
 """Trees of a forest on few rows, and on many."""
 _FEW = 5_000
-"""Training rows below which models for out-of-sample votes are trained besides the one that votes."""
+"""Training rows below which models for out-of-sample votes are trained in addition to the one that votes."""
 _FOLDS = 3
 """As many of them: each leaves out a part of the rows."""
 _LEFT_OUT, _MOST_LEFT_OUT = 0.2, 4_000
@@ -49,7 +49,7 @@ _CHEAP, _DEAR = 0.05, 0.35
 _REMEMBERED = 20_000
 """Rows that may be neighbours."""
 _NEIGHBOUR_FOLDS = 20
-"""Parts of the entities, in one of which out of sample a row has no neighbours: so many that hardly any are missed."""
+"""Parts of the entities: out of sample, a row has no neighbours in its own part, which is a small one."""
 _SMALL = 1_000_000
 """Entries of ``X`` below which boosting runs on one thread."""
 _WIDE = 100
@@ -102,7 +102,7 @@ class Training:
         return cls(X, y, n_classes, entities, places, rng.integers(2**31, size=len(KINDS)), n_jobs)
 
     def some(self, n_rows: int) -> "Training":
-        """About so many of the rows, with all of their entities."""
+        """About ``n_rows`` of the rows, with all of their entities."""
         # Two entities at least: one is left out.
         last = max(np.sort(self.places)[min(n_rows, len(self.y)) - 1], 1)
         chosen = np.flatnonzero(self.places <= last)
@@ -133,7 +133,7 @@ class Training:
 
     @property
     def is_long(self) -> bool:
-        """Whether the rows are so many that no model is trained just for its out-of-sample votes."""
+        """Whether there are too many rows to train models just for their out-of-sample votes."""
         return len(self.y) >= _FEW
 
     def trial(self, n_folds: int, n_trees: int = _TREES) -> dict[str, Member]:
@@ -250,7 +250,7 @@ def _fit(kind: str, X: Array, y: Codes, entities: Codes | None, seed: int, pace:
     weights = row_weights(entities)
     if kind == "boosting":
         return _boosting(X, y, weights, seed, *_PACES[pace])
-    # Sums in one order, whatever the number of cores.
+    # Sums in one order, for any number of cores.
     with threadpool_limits(1, user_api="blas"):
         if kind == "gaussian":
             return fit_gaussian(Encoding.fitted(X, np.arange(0)), X, y, weights)

@@ -23,7 +23,7 @@ _SIZES = (1, 5, 15)
 _CLIP = 32.0
 """Encoded values beyond this are as far as this."""
 _BITS = 47
-"""Squared distances between points of the grid are whole numbers of at most so many bits: exact in any order."""
+"""Squared distances between points of the grid are whole numbers of at most this many bits: exact in any order."""
 _MOST_STAGES, _MOST_POINTS = 1 << 8, 1 << 17
 """Votes of one model, and neighbours, that a file may hold: many times those that are trained."""
 
@@ -68,7 +68,7 @@ class FoldedMember:
         return self.n_groups * len(self.models)
 
     def check(self, width: int, n_classes: int) -> None:
-        """Raise a ValueError unless the models can vote on rows of so many columns, for so many classes."""
+        """Raise a ValueError unless the models can vote on rows with this many columns, for this many classes."""
         if not self.models or len(self.columns) != len(self.models) or not 1 <= self.n_groups <= _MOST_STAGES:
             raise ValueError("a member has another number of models")
         for model, seen in zip(self.models, self.columns, strict=True):
@@ -82,7 +82,7 @@ class FoldedMember:
         return np.concatenate([model.answers(X[:, seen]) for model, seen in pairs], axis=1)
 
     def only(self, voters: NDArray[np.intp]) -> "tuple[FoldedMember, NDArray[np.intp]]":
-        """Without the models, and without the stages, of which no vote is asked for."""
+        """Only the models and the stages whose votes are asked for."""
         wanted = np.zeros((len(self.models), self.n_groups), dtype=bool)
         wanted.flat[voters] = True
         models, stages = np.flatnonzero(wanted.any(axis=1)), np.flatnonzero(wanted.any(axis=0))
@@ -101,7 +101,7 @@ class FoldedMember:
 
 @dataclass(frozen=True)
 class NeighbourMember:
-    """Votes of the 1, 5 and 15 nearest training rows, found once; out of sample, a row is no neighbour of itself.
+    """Votes of the 1, 5 and 15 nearest training rows, found once; out of sample, a row is not its own neighbour.
 
     Where training rows belong to entities, these are in folds, and out of sample a row has no neighbours in its fold.
 
@@ -153,7 +153,7 @@ class NeighbourMember:
         return self.n_groups
 
     def check(self, width: int, n_classes: int) -> None:
-        """Raise a ValueError unless they can vote on rows of so many columns, for so many classes."""
+        """Raise a ValueError unless they can vote on rows with this many columns, for this many classes."""
         self.encoding.check(width)
         count = len(self.labels)
         if self.points.shape != (count, self.encoding.width) or not 1 <= count <= _MOST_POINTS or self.labels.ndim != 1:

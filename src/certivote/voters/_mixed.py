@@ -125,7 +125,7 @@ class FittedMixed:
         return sum(voters.n_voters for voters in (*self.forests, *self.members))
 
     def check(self, width: int, n_classes: int) -> None:
-        """Raise a ValueError unless these voters can vote on rows of so many columns, for so many classes."""
+        """Raise a ValueError unless these voters can vote on rows with this many columns, for this many classes."""
         if self.n_classes != n_classes or not (*self.forests, *self.members):
             raise ValueError("its voters vote among other classes")
         for voters in (*self.forests, *self.members):
@@ -137,7 +137,7 @@ class FittedMixed:
         return join_votes(parts)
 
     def only(self, voters: NDArray[np.intp]) -> "tuple[FittedMixed, NDArray[np.intp]]":
-        """Without trees, models, and stages of models, of which no vote is asked for."""
+        """Only the trees, models, and stages of models whose votes are asked for."""
         wanted = np.zeros(self.n_voters, dtype=bool)
         wanted[voters] = True
         forests: list[FittedForest] = []
@@ -158,7 +158,7 @@ class FittedMixed:
     def out_of_sample(self, X: Any, y: NDArray[Any], rows: NDArray[np.intp]) -> OutOfSampleVotes:
         """Out-of-bag votes of the forests, and those of models that have not seen the row.
 
-        On rows that some model has seen, and of which no such model was trained without, there are none.
+        On rows that some model has seen, there are none, unless such a model was also trained without them.
         """
         members = (*self.forests, *self.members)
         rows = rows[left_out(members, len(y))[rows]]

@@ -20,7 +20,7 @@ class NearestPoints:
     ----------
     points : array of int, of shape (n_points, n_columns)
         So small that floats hold all sums of products of coordinates exactly: then distances are the same on every
-        machine, in whatever order they are added up.
+        machine, in any order of addition.
 
     Examples
     --------
@@ -32,14 +32,14 @@ class NearestPoints:
 
     def __init__(self, points: NDArray[np.int32]):
         whole = points.astype(np.float64)
-        # A last column for the squares, and whole blocks: points that there are not are nobody's neighbours.
+        # A last column for the squares, and whole blocks: points that fill up the last one are never neighbours.
         self._table = np.zeros((len(points) + -len(points) % _BLOCKS, points.shape[1] + 1))
         self._table[: len(points), :-1] = whole
         self._table[: len(points), -1] = np.einsum("ij,ij->i", whole, whole)
         self._table[len(points) :, -1] = _NOWHERE
 
     def find(self, Z: Array, count: int) -> NDArray[np.intp]:
-        """The numbers of so many points, of which there must be as many, nearest first; of shape (n_rows, count)."""
+        """Numbers of the ``count`` nearest points (there must be as many), nearest first; of shape (n_rows, count)."""
         found = np.empty((len(Z), count), dtype=np.intp)
         step = max(_CELLS // len(self._table), 1)
         room = np.empty((min(step, len(Z)), len(self._table)))
@@ -54,7 +54,7 @@ class NearestPoints:
 def _smallest(far: Array, count: int) -> NDArray[np.intp]:
     """The places of the smallest numbers in each row, in ascending order; of equal ones the first."""
     n_rows, width = far.shape
-    # In so many of the blocks there is a number that is not above this one: the smallest are not above it either.
+    # ``count`` of the blocks have a number that is not above this one: the smallest are not above it either.
     least = far.reshape(n_rows, width // _BLOCKS, _BLOCKS).min(axis=1)
     limit = np.partition(least, count - 1, axis=1)[:, count - 1, None]
     near = np.flatnonzero(far <= limit)

@@ -19,7 +19,7 @@ class Preprocessed(VoterSet):
     """Voters that see the rows through a transformer, fitted on the training rows only.
 
     Categories, missing values and scales are learned from the rows that train the voters, so the certification rows
-    stay fresh. Whatever a transformer learned from all rows beforehand would void the certificate.
+    stay fresh. A transformer that learned from all rows beforehand would void the certificate.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ class Preprocessed(VoterSet):
 
 @dataclass(frozen=True)
 class FittedPreprocessed:
-    """A fitted transformer, the family of the voters behind it, and these voters, who see so many columns."""
+    """A fitted transformer, the family of the voters behind it, and these voters, with how many columns they see."""
 
     transformer: Any
     family: VoterSet
@@ -115,7 +115,7 @@ class FittedPreprocessed:
     width: int
 
     def check(self, width: int, n_classes: int) -> None:
-        """Raise a ValueError unless they can vote on rows of so many columns, for so many classes."""
+        """Raise a ValueError unless they can vote on rows with this many columns, for this many classes."""
         if isinstance(self.transformer, ColumnEncoder) and not self.transformer.n_features_in_ == self.width == width:
             raise ValueError("the encoder of its columns is for others")
         _ = self.family.input_checks  # which asks the family whether it is one

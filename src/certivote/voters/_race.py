@@ -16,7 +16,7 @@ Rows = NDArray[np.intp]
 _ROWS, _TREES = 4_500, 34
 """Training rows on which the kinds are tried where there are many, and trees of a forest in that trial."""
 _ENOUGH = 2_000
-"""Rows of which two thirds are enough to try the kinds on."""
+"""Rows whose two thirds are enough to try the kinds on."""
 _CAUTION = 20.0
 """How much a squared deviation of the weights from equal ones counts, against one of a vote from the truth."""
 
@@ -57,7 +57,7 @@ def _earned(training: Training, tried: dict[str, Member]) -> dict[str, float]:
 
 
 def left_out(members: Iterable[Member], n_rows: int) -> NDArray[np.bool_]:
-    """Which of so many training rows all members have out-of-sample votes on."""
+    """Which of ``n_rows`` training rows all members have out-of-sample votes on."""
     every = np.ones(n_rows, dtype=bool)
     for member in members:
         if isinstance(member, FoldedMember):

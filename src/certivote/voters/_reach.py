@@ -24,7 +24,7 @@ def reachable(item: Any) -> Iterator[Any]:
     """An object and all that it holds but plain values, each once.
 
     Followed are attributes of objects, the contents of lists, dictionaries and arrays of objects, the object of a bound
-    method, the function and the arguments of a partial one, and whatever a function takes from around it: variables of
+    method, the function and the arguments of a partial one, and what a function takes from around it: variables of
     enclosing functions, globals that it names, and defaults. None of their code is run.
 
     Examples
@@ -75,8 +75,8 @@ def _names(code: CodeType) -> Iterator[str]:
 def learned_in(item: Any) -> tuple[str, ...]:
     """Short names of what has learned something, or may have, among all that an object can reach; each once, in order.
 
-    Whatever is fitted has. Functions and objects from elsewhere than the libraries that are known may have, and so may
-    methods of values, such as the ``get`` of a dictionary: nothing can tell what they know. Plain values, unfitted
+    Fitted objects have. Functions and objects from other than the known libraries may have, and so may methods of
+    values, such as the ``get`` of a dictionary: it is unknown what they know. Plain values, unfitted
     estimators and functions of those libraries have not.
 
     Examples
@@ -117,7 +117,7 @@ def _is_fitted(item: Any) -> bool:
         return bool(get_tags(item).requires_fit)
     except NotFittedError:
         return any(name.endswith("_") and not name.startswith("_") for name in vars(item))
-    except Exception:  # whatever an object's own code may say
+    except Exception:  # an object's own code may raise anything
         return True
 
 

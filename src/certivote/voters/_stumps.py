@@ -102,7 +102,7 @@ class FittedStumps:
     thresholds: NDArray[np.float64]
 
     def check(self, width: int, n_classes: int) -> None:
-        """Raise a ValueError unless they can vote on rows of so many columns, for so many classes."""
+        """Raise a ValueError unless they can vote on rows with this many columns, for this many classes."""
         if n_classes != 2 or self.thresholds.ndim != 2 or not 1 <= self.thresholds.shape[1] <= 255:
             raise ValueError("stumps vote between two classes by at most 255 thresholds")
         if len(self.thresholds) != width or not np.all(np.isfinite(self.thresholds)):

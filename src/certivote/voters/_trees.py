@@ -152,7 +152,7 @@ class Trees:
         return NODE_BYTES * self.feature.size
 
     def check(self, width: int) -> None:
-        """Raise a ValueError unless every row of so many columns reaches a leaf in finitely many steps."""
+        """Raise a ValueError unless every row with this many columns reaches a leaf in finitely many steps."""
         if self.feature.ndim != 1 or not 0 < len(self.feature) < np.iinfo(np.int32).max:
             raise ValueError("its trees have no nodes")
         if self.starts[-1] != len(self.feature):
@@ -319,7 +319,7 @@ def _rounded_down(numbers: NDArray[np.float64]) -> NDArray[np.float32]:
 
 @lru_cache
 def _library_tree(width: int) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
-    """The class of compiled trees in this scikit-learn, what it takes for so many columns, and the state of a tree."""
+    """The class of compiled trees in scikit-learn, its arguments for ``width`` columns, and the state of a tree."""
     made: tuple[Any, tuple[Any, ...], dict[str, Any]] = (
         DecisionTreeClassifier(random_state=0).fit(np.zeros((1, width), dtype=np.float32), [0]).tree_.__reduce__()
     )
@@ -340,7 +340,7 @@ def _library_agrees() -> bool:
         if np.array_equal(sample._as_library_tree(0).apply(rows), sample._walk(0, rows)):
             return True
         reason = "it sends rows elsewhere"
-    except Exception as error:  # private to scikit-learn, so whatever a later one may say
+    except Exception as error:  # private to scikit-learn: a later one may raise anything
         reason = f"{type(error).__name__}: {error!s:.200}"
     told = f"This scikit-learn, {sklearn.__version__}, does not take certivote's trees ({reason}). They vote the same"
     warnings.warn(f"{told} without it, but more slowly: look for a newer certivote.", UserWarning, stacklevel=2)

@@ -1,6 +1,6 @@
 """Columns of text: their different values, and what counts as a missing one.
 
-:class:`~certivote.voters.ColumnEncoder` reads columns by these rules, and so does whatever else reads tables. What
+:class:`~certivote.voters.ColumnEncoder` reads columns by these rules, and so does all else that reads tables. What
 counts as missing everywhere must not depend on the other values: columns may be read before the rows are split, and
 nothing about the certification rows may reach the voters. What counts as missing among numbers and dates only is a
 matter of columns that the training rows show to be of such.

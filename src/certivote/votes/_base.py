@@ -2,7 +2,7 @@
 
 Objectives see only ``forward(weights)`` and ``adjoint(gradient)``, so another storage of votes is one more file.
 The weights of a deployed vote are fixed-point numbers (:func:`fixed_point`): their sums are exact in double precision
-in whatever order they are taken, so certification and prediction agree to the bit on every machine.
+in any order, so certification and prediction agree to the bit on every machine.
 """
 
 from typing import Any, Protocol
@@ -133,7 +133,7 @@ def plurality(masses: Array) -> NDArray[np.intp]:
 
 
 def table_digest(table: NDArray[Any], size: int) -> str:
-    """Of a table of numbers, the same in whatever order and width it is stored."""
+    """Of a table of numbers, the same for any order and width of its storage."""
     # Certificates record digests: these functions may never change.
     return join_pieces(table_pieces(table, size, 0))
 

@@ -31,7 +31,7 @@ class _Table(Protocol):
 
 
 def is_many(table: _Table) -> bool:
-    """Whether a table has so many entries that it is gone through in blocks."""
+    """Whether a table has enough entries to be processed in blocks."""
     return table.n_rows * table.width >= MANY
 
 
@@ -93,7 +93,7 @@ class StackedMap:
         return self._stacked(block.column(voter) for _, block in self._blocks)
 
     def _stacked(self, images: Iterable[Array]) -> Array:
-        """Images one below another, of which only one is there beside the result."""
+        """Images one below another; only one at a time is in memory with the result."""
         out = np.empty(0)
         for (rows, _), image in zip(self._blocks, images, strict=True):
             if not rows.start:

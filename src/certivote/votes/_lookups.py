@@ -231,5 +231,5 @@ def _matrix(columns: NDArray[np.int32], pointers: NDArray[np.integer], n_columns
 
 @functools.lru_cache(maxsize=2)
 def _shared_ones(size: int) -> Array:
-    """Ones for the matrices of blocks, all of which but the last have the same size."""
+    """Ones for the matrices of blocks: all except the last have the same size."""
     return np.ones(size)

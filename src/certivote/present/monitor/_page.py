@@ -59,7 +59,7 @@ def write_monitor(
 def _of_outcomes(monitor: Monitor) -> tuple[dict[str, Any], str]:
     first, points = monitor.streams[0], monitor.streams[0].history
     own = {
-        "unit": "entities" if monitor.groups else "outcomes",
+        "unit": "groups" if monitor.groups else "outcomes",
         "n": first.n,
         "statements": counted(sum(stream.is_watched for stream in monitor.streams), "statement"),
         "line": stream_line(first),
@@ -99,7 +99,7 @@ def _of_rows(monitor: DriftMonitor) -> tuple[dict[str, Any], str]:
     moved = monitor.moved
     top, ticks = axis([1e-6, *(each.distance for each in moved)])
     own = {
-        "unit": "entities" if monitor.groups else "rows",
+        "unit": "groups" if monitor.groups else "rows",
         "n": monitor.n,
         "state": state,
         "mark": mark,
@@ -130,7 +130,7 @@ def _records(monitor: Monitor | DriftMonitor, unit: str) -> list[tuple[str, str]
     if total.repeated:
         rows.append(("Given again", f"{counted(total.repeated, 'row')}, counted once"))
     if total.later:
-        rows.append(("Left out", f"{counted(total.later, 'row')} of entities that had been counted before"))
+        rows.append(("Left out", f"{counted(total.later, 'row')} of groups that had been counted before"))
     if calls:
         first, last = calls[0][1], calls[-1][1]
         rows.append((f"Told of {unit}", plain_text(f"from {first} to {last}" if first != last else first)))

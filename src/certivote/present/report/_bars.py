@@ -1,6 +1,6 @@
 """Bars of the report: the bound beside what was seen, and the steps that lead up to it."""
 
-from certivote.certificate import Certificate, PartRecord, confidence, counted, percent_up, plain_percent
+from certivote.certificate import Certificate, confidence, percent_up, plain_percent
 from certivote.present._breakdown import observed_rate, steps
 from certivote.present._subject import noun
 from certivote.present._wording import observed
@@ -11,37 +11,26 @@ from certivote.present.report._test_rows import TestRows, use
 def at_a_glance(certificate: Certificate, test: TestRows | None) -> tuple[list[Bar], tuple[tuple[float, str], ...]]:
     """The bound beside what was observed, and the axis."""
     part, rate = certificate.deployed_part, observed_rate(certificate)
-    rows = [("Seen on certification rows", rate, plain_percent(rate), observed(part), "observed")]
+    rows = [("Seen on certification rows", rate, plain_percent(rate), observed(part.statement), "observed")]
     if test is not None:
         share = test.errors / test.n
         told = f", {use(test)}" if test.is_test else f": this is no test ({use(test)})"
         note = f"{test.errors:,} of {test.n:,} rows{told}"
         if certificate.groups:
-            note += "; a share of these rows, not a mean over entities"
+            note += "; a share of these rows, not a mean over groups"
         name = "Seen on test rows" if test.is_test else "Seen on rows it was made from"
         rows.append((name, share, plain_percent(share), note, "test" if test.is_test else "pale"))
     note = f"with {confidence(certificate.delta)} confidence; {certificate.method}, {certificate.theorem}"
     if certificate.groups:
-        note += "; the error on a random row of a new entity"
+        note += "; the error on a random row of a new group"
     rows.append(("Certified: at most", certificate.bound, percent_up(certificate.bound), note, "bound"))
     if certificate.average_bound is not None:
         average = certificate.average_bound
         note = f"average over the votes of all {len(certificate.parts)} parts; one of them is deployed"
         rows.append(("Average of all votes: at most", average, percent_up(average), note, "pale"))
-    if not certificate.is_given:
-        rows.append(_plain_holdout(part))
     top, ticks = axis(value for _, value, _, _, _ in rows)
     bars = [Bar(name, figure, note, kind, 0.0, min(value / top, 1.0)) for name, value, figure, note, kind in rows]
     return bars, ticks
-
-
-def _plain_holdout(part: PartRecord) -> tuple[str, float, str, str, str]:
-    """What the voters would have achieved with weights from before."""
-    note = (
-        "the same voters with weights from before the certification rows were seen: "
-        f"{counted(part.holdout_errors, 'error')}. For comparison only; choosing between the two now would void both"
-    )
-    return "Plain hold-out: at most", part.holdout_bound, percent_up(part.holdout_bound), note, "pale"
 
 
 _STEP_WORDS = {
@@ -64,9 +53,9 @@ def origin(certificate: Certificate) -> tuple[list[Bar], tuple[tuple[float, str]
     part, n_models = certificate.deployed_part, len(certificate.candidates)
     words = {
         "noun": noun(certificate),
-        "means": ", in the mean over entities" if part.losses else "",
+        "means": ", in the mean over groups" if part.losses else "",
         "candidates": f" (δ divided among {n_models} models and the vote of them)" if n_models else "",
-        "cases": "entities" if part.entities else "rows",
+        "cases": "groups" if part.entities else "rows",
     }
     bars = []
     for step in found:
@@ -78,6 +67,6 @@ def origin(certificate: Certificate) -> tuple[list[Bar], tuple[tuple[float, str]
             note = f"{step.nats:.2f} nats: {note}"
         low, high = sorted((min(step.start / top, 1.0), min(step.end / top, 1.0)))
         bars.append(Bar(name, figure, note, "observed" if step.what == "observed" else "step", low, high))
-    total = f"{part.penalty + part.confidence:.2f} nats in all, on {part.size:,} {words['cases']}"
+    total = f"{sum(each.nats for each in certificate.payments):.2f} nats in all, on {part.size:,} {words['cases']}"
     bars.append(Bar("Bound", percent_up(certificate.bound), total, "bound", 0.0, min(certificate.bound / top, 1.0)))
     return bars, ticks

@@ -8,7 +8,6 @@ from certivote.certificate import (
     PromiseRecord,
     Statement,
     counted,
-    entities,
     percent_down,
     percent_up,
     plain_percent,
@@ -119,12 +118,12 @@ def seen(entry: Statement, *, not_so: bool = False) -> str:
     if share is None:
         return "no certification rows"
     share = 1.0 - share if not_so else share
-    of_entities = f" rows of {entities(entry.entities)}" if entry.entities else ""
+    of_entities = f" rows of {counted(entry.entities, 'group')}" if entry.entities else ""
     if entry.errors is None:
         return f"seen: {plain_percent(share)} of {entry.n:,}{of_entities}"
     count = entry.n - entry.errors if not_so else entry.errors
     if entry.losses and entry.entities:
-        mean = f"{plain_percent(share)} in the mean over {entities(entry.entities)}"
+        mean = f"{plain_percent(share)} in the mean over {counted(entry.entities, 'group')}"
         return f"seen: {mean} ({count:,} of {counted(entry.n, 'row')})"
     return f"seen: {count:,} of {entry.n:,}{of_entities} ({plain_percent(share)})"
 

@@ -33,7 +33,7 @@ def by_class(certificate: Certificate, record: PromiseRecord, test: TestRows | N
     words = f"How often a case of each class is missed, and how often its name is given to others. {_MARK}"
     if certificate.groups:
         words += (
-            " They are means over entities: of each new entity that has such cases, the share of these that are "
+            " They are means over groups: of each new group that has such cases, the share of these that are "
             "wrong. They are not the error on a random case of the class."
         )
     return Card("by-class", "Class by class", "", [words], head=tuple(head), rows=rows, notes=notes)

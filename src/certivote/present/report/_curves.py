@@ -13,7 +13,7 @@ from certivote.present.page import Curve, axis, small
 
 _DELTAS = np.geomspace(1e-6, 0.5, 201)
 _EVERY, _MANY = (1, 2, 4, 8, 20, 25), 300
-"""Bets on many entities take their time: of which deltas every so many-th is shown, for so many times more entities."""
+"""Bets on many groups take their time: of which deltas every so many-th is shown, for so many times more groups."""
 _LEAST = 1e-4
 """The least that is shown, 0.01 %."""
 _TARGETS = tuple(k * 10.0**e for e in (-1, -2, -3, -4) for k in (9, 8, 7, 6, 5, 4, 3, 2.5, 2, 1.5, 1.2, 1))
@@ -50,7 +50,7 @@ class Growth:
     Attributes
     ----------
     curve : Curve
-        The bound as rows, or entities, grow.
+        The bound as rows, or groups, grow.
     place : (float, float)
         Where it is now, as shares of the axes.
     targets : list of (bound, cases, times as many as now)
@@ -72,9 +72,9 @@ class Growth:
 
 
 def data_needed(certificate: Certificate) -> Growth:
-    """The bound as the rows grow, or the entities that they belong to."""
+    """The bound as the rows grow, or the groups that they belong to."""
     part, least, bets = certificate.deployed_part, least_bound(certificate), places_bets(certificate)
-    more = "entities" if part.entities else "rows"
+    more = "groups" if part.entities else "rows"
     cases = f"certified {more}" if part.entities else f"certification {more}"
     possible = [target for target in _TARGETS if least * 1.01 < target < certificate.bound]
     chosen = np.unique(np.linspace(0, len(possible) - 1, min(len(possible), 4)).round().astype(int))
@@ -115,7 +115,7 @@ def _assumed(certificate: Certificate) -> str:
     learned = "" if is_one_model(certificate) else " and the same penalty (the nats paid for what was learned)"
     if places_bets(certificate):
         return (
-            "An estimate that assumes the same entities again and again, with the same losses in the same order"
+            "An estimate that assumes the same groups again and again, with the same losses in the same order"
             f"{learned}. Numbers between whole repetitions are interpolated and rounded."
         )
     return f"An estimate that assumes the same error rate{learned}."

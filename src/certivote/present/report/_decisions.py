@@ -96,7 +96,7 @@ def shifts(certificate: Certificate) -> list[tuple[str, str, str]]:
     """What the bound becomes if the cases change so much; nothing where there is no bound."""
     if certificate.vacuous:
         return []
-    cases = "entities" if certificate.groups else "cases"
+    cases = "groups" if certificate.groups else "cases"
     return [
         (name, means.format(cases=cases), percent_up(certificate.under_shift(**{what: size})))
         for what, name, size, means in _SHIFTS

@@ -39,7 +39,7 @@ def subgroups(certificate: Certificate, record: PromiseRecord, test: TestRows | 
         "rows, not that it is treated badly."
     ]
     if certificate.groups:
-        words.append("These are means over new entities that have such cases, of a random one of these.")
+        words.append("These are means over new groups that have such cases, of a random one of these.")
     return Card(
         "subgroups",
         "Groups " + ", ".join(f"by {name}" for name, _ in found) if len(found) < 4 else "Groups of cases",
@@ -106,7 +106,7 @@ def costs(certificate: Certificate, record: PromiseRecord, test: TestRows | None
 
 
 def _seen_cost(record: PromiseRecord, largest: float) -> float | None:
-    """The mean cost of the certification rows, or of entities."""
+    """The mean cost of the certification rows, or of groups."""
     shares = [rate(entry) for entry in record.statements]
     if None in shares or not shares:
         return None

@@ -5,20 +5,28 @@ from typing import Any
 
 from certivote.certificate import Certificate, confidence, method_of, percent_up
 from certivote.present._candidates import candidate_lines, candidates_note
-from certivote.present._cautions import cautions, other_remarks, sentence
+from certivote.present._cautions import other_remarks, sentence
 from certivote.present._plain import plain_text, printable
-from certivote.present._promise import promise, unchecked
+from certivote.present._premises import premises
 from certivote.present._promises import promises_note
 from certivote.present._provenance import provenance_facts
+from certivote.present._sections import headline
 from certivote.present._subject import is_one_model
-from certivote.present._wording import cases, drift_text, majority, split_words
+from certivote.present._wording import cases, drift_text, majority, plain_holdout, split_words
 from certivote.present.page import write_page
 from certivote.present.report._bars import at_a_glance, origin
 from certivote.present.report._curves import data_needed, delta_curve
 from certivote.present.report._decisions import cards, ledger_rows, shifts
-from certivote.present.report._premises import premises
 from certivote.present.report._test_rows import TestRows, comparison_note
+from certivote.present.report._thousand import thousand
 from certivote.present.report._weights import weights
+
+_CLAIMS = 4
+"""Numbers of promises in the header."""
+_FACTS = ("baseline", "models", "data")
+"""Lines of the headline that stand below numbers of promises."""
+_SHOWN = 1
+"""Promises before the details."""
 
 
 def write_report(
@@ -47,15 +55,18 @@ def write_report(
     glance, glance_axis = at_a_glance(certificate, test)
     steps, steps_axis = origin(certificate)
     curve, lookup = delta_curve(certificate)
-    promises = cards(certificate, test)
+    promises, said = cards(certificate, test), headline(certificate)
+    asked = [card for card in promises[:-1] if card.tiles]
     given: dict[str, Any] = {
         "what": "Certificate of error",
         "c": certificate,
         "part": part,
         "title": plain_text(title),
-        "promise": promise(certificate),
-        "unchecked": unchecked(certificate),
-        "cautions": cautions(certificate),
+        "headline": said,
+        "facts": [row for row in said.rows if row[0] in _FACTS or not asked],
+        "claims": [tile for card in asked for tile in card.tiles[:2]][:_CLAIMS],
+        "thousand": thousand(certificate),
+        "shown": _SHOWN,
         "one_model": is_one_model(certificate),
         "given": certificate.is_given,
         "cases": cases(part),
@@ -74,6 +85,7 @@ def write_report(
         "candidates": candidate_lines(certificate),
         "candidates_note": sentence(candidates_note(certificate)),
         "origin": steps,
+        "weights_before": "" if certificate.is_given else plain_holdout(part),
         "origin_axis": steps_axis,
         "delta_curve": curve,
         "lookup": lookup | {"choices": [card.choice.lookup for card in promises if card.choice]},

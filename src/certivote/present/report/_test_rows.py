@@ -64,8 +64,8 @@ def comparison_note(certificate: Certificate, test: TestRows) -> str:
         )
     if certificate.groups:
         return (
-            "The test rows alone would certify nothing: which of them belong to the same entity was not given, and "
-            "rows of one entity are not independent."
+            "The test rows alone would certify nothing: which of them belong to the same group was not given, and "
+            "rows of one group are not independent."
         )
     alone = holdout(test.errors, test.n, certificate.delta)
     return (

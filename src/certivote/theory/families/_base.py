@@ -133,7 +133,7 @@ class Family(ABC):
         return 200_000
 
     def draw_log_masses(self, votes: Votes, parameters: Array, rng: np.random.Generator, rounds: int = 1) -> Array:
-        """Logarithms of the class masses of votes drawn independently for every row, so many rounds one below another.
+        """Logarithms of the class masses of votes drawn independently for every row, in rounds one below another.
 
         Of shape (rounds * n_rows, n_classes).
         """

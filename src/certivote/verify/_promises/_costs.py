@@ -7,27 +7,20 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from flint import arb
 
-from certivote.certificate import Certificate, PartRecord, PromiseRecord
-from certivote.verify._account import SLACK
-from certivote.verify._ball_maths import kl_limit_holds
-from certivote.verify._betting import bets_hold
+from certivote.certificate import Certificate, Statement
 from certivote.verify._check import Check
-from certivote.verify._losses import recorded_mean
-from certivote.verify._methods import method_of
 from certivote.verify._promises._rule import (
     Agreement,
     Counted,
     Expected,
+    Promised,
     PromiseRows,
     Rule,
-    counted_rows,
-    is_trained,
     number,
     threshold_of,
 )
-from certivote.verify._theorems import confidence, delta_of_one, nats, penalty
+from certivote.verify._theorems import Terms, mean_terms
 
 _LEVEL, _MEAN = "cost at least", "cost"
 _LEVELS, _BETS = "levels", "bets"
@@ -63,67 +56,81 @@ class Costs(Rule):
         pairs = ", ".join(f"({true!r}, {said!r}): {cost!r}" for true, said, cost in asked["costs"])
         return f"{self.called}({{{pairs}}})"
 
-    def is_guided(self, c: Certificate, promise: PromiseRecord, asked: dict[str, Any]) -> bool | None:
-        return is_trained(c) and len(_positive(promise)) > 1
+    def is_guided(self, p: Promised) -> bool | None:
+        return p.is_trained and len(_positive(p)) > 1
 
-    def is_fixed(self, c: Certificate, promise: PromiseRecord, asked: dict[str, Any]) -> str:
-        if [fixed.what for fixed in promise.fixed] != ["costs", "form"]:
+    def is_fixed(self, p: Promised) -> str:
+        if [fixed.what for fixed in p.fixed] != ["costs", "form"]:
             return "something other than the costs and the form"
-        costs, form = promise.fixed
-        if costs.words != c.classes or len(costs.numbers) != len(c.classes) ** 2:
+        costs, form = p.fixed
+        if costs.words != p.c.classes or len(costs.numbers) != len(p.c.classes) ** 2:
             return "not one cost for each true class and each answer"
         if min(costs.numbers) < 0.0 or not all(map(math.isfinite, costs.numbers)) or not max(costs.numbers) > 0.0:
             return "costs below 0, or none above it"
-        if costs.numbers != _matrix(c, asked):
+        if costs.numbers != _matrix(p):
             return "other costs than those that are asked for"
         if form.numbers or form.words not in ((_LEVELS,), (_BETS,)):
             return "neither levels nor bets"
-        simple = len(_positive(promise)) == 1 or c.deployed_part.size > _MOST_BETS
-        untrained = _LEVELS if len(_positive(promise)) == 2 and not c.groups else _BETS
-        wanted = _LEVELS if simple else form.words[0] if is_trained(c) else untrained
+        simple = len(_positive(p)) == 1 or p.part.size > _MOST_BETS
+        untrained = _LEVELS if len(_positive(p)) == 2 and not p.c.groups else _BETS
+        wanted = _LEVELS if simple else form.words[0] if p.is_trained else untrained
         return "" if form.words == (wanted,) else f"{form.words[0]}, where it must be {wanted}"
 
-    def statements(self, c: Certificate, promise: PromiseRecord, asked: dict[str, Any]) -> list[Expected]:
-        if promise.fixed[1].words == (_BETS,):
+    def statements(self, p: Promised) -> list[Expected]:
+        if p.fixed[1].words == (_BETS,):
             return [Expected(_MEAN, "", None, Fraction(1))]
-        levels = _positive(promise)
+        levels = _positive(p)
         return [Expected(_LEVEL, repr(level), level, Fraction(len(levels))) for level in levels]
 
-    def agreements(self, c: Certificate, promise: PromiseRecord, asked: dict[str, Any]) -> Iterator[Agreement]:
-        n, entries, levels = counted_rows(c, promise), promise.statements, _positive(promise)
+    def agreements(self, p: Promised) -> Iterator[Agreement]:
+        n, entries, levels = p.n_counted, p.statements, _positive(p)
         right = all(entry.n == n for entry in entries)
         right = right and all((one.errors or 0) >= (two.errors or 0) for one, two in pairwise(entries))
-        if c.groups:
-            right = right and all(entry.entities == c.deployed_part.entities for entry in entries)
+        if p.c.groups:
+            right = right and all(entry.entities == p.part.entities for entry in entries)
         yield "rows", right, f"all {n:,}, and the higher the cost the fewer"
-        if promise.fixed[1].words == (_BETS,):
+        if p.fixed[1].words == (_BETS,):
             exact = Fraction(levels[-1]) * Fraction(entries[0].bound)
         else:
             steps = [high - low for low, high in pairwise([Fraction(0), *map(Fraction, levels)])]
             exact = sum((step * Fraction(entry.bound) for step, entry in zip(steps, entries, strict=True)), Fraction())
-        value = promise.value
+        value = p.record.value
         right = value is not None and exact <= Fraction(value) <= exact * (1 + _CLOSE)
         yield "expected cost", right, f"{value!r}"
 
-    def count(
-        self, c: Certificate, promise: PromiseRecord, asked: dict[str, Any], rows: PromiseRows
-    ) -> Sequence[Counted]:
-        matrix = np.array(promise.fixed[0].numbers).reshape(len(c.classes), len(c.classes))
+    def proved_by(self, p: Promised, terms: Terms, said: Statement, where: str) -> tuple[Terms, Check]:
+        if said.kind != _MEAN:
+            return super().proved_by(p, terms, said, where)
+        own = mean_terms(p.c, terms)
+        right = said.errors is not None and (said.risk_draws, said.risk_delta) == (0, 0.0)
+        if own.places_bets or p.c.groups:
+            right = right and len(said.losses) == said.size and not said.means
+        else:
+            right = right and len(said.means) == 1 and not said.losses
+        if said.losses and not p.c.groups:
+            right = right and sum(loss > 0.0 for loss in said.losses) == said.errors
+            right = right and _are_costs(p, said.losses)
+        right = right and (said.errors == 0) == (not any(said.losses or said.means))
+        told = f"{said.errors} of {said.n} rows cost something, {', '.join(map(repr, said.risks))} of the largest cost"
+        return own, Check(f"{where}, risk", right, told)
+
+    def count(self, p: Promised, rows: PromiseRows) -> Sequence[Counted]:
+        matrix = np.array(p.fixed[0].numbers).reshape(len(p.c.classes), len(p.c.classes))
         own = matrix[rows.labels, rows.answers]
         return [
             Counted(rows.everything(), own > 0.0, own / matrix.max())
             if entry.kind == _MEAN
             else Counted(rows.everything(), own >= threshold_of(entry))
-            for entry in promise.statements
+            for entry in p.statements
         ]
 
 
-def _matrix(c: Certificate, asked: dict[str, Any]) -> tuple[float, ...]:
+def _matrix(p: Promised) -> tuple[float, ...]:
     """The cost of each answer to each class, row by row of the true class; right answers cost nothing if unsaid."""
-    given = {(_place(c, true), _place(c, said)): float(cost) for true, said, cost in asked["costs"]}
-    pairs = [(true, said) for true in range(len(c.classes)) for said in range(len(c.classes))]
+    given = {(_place(p.c, true), _place(p.c, said)): float(cost) for true, said, cost in p.asked["costs"]}
+    pairs = [(true, said) for true in range(len(p.c.classes)) for said in range(len(p.c.classes))]
     complete = all(pair in given for pair in pairs if pair[0] != pair[1]) and set(given) <= set(pairs)
-    return tuple(given.get(pair, 0.0) for pair in pairs) if complete and len(given) == len(asked["costs"]) else ()
+    return tuple(given.get(pair, 0.0) for pair in pairs) if complete and len(given) == len(p.asked["costs"]) else ()
 
 
 def _place(c: Certificate, label: Any) -> int | None:
@@ -141,44 +148,12 @@ def _number(name: str) -> float | None:
         return None
 
 
-def _positive(promise: PromiseRecord) -> list[float]:
+def _positive(p: Promised) -> list[float]:
     """The different costs above 0, ascending."""
-    return sorted({cost for cost in promise.fixed[0].numbers if cost > 0.0})
+    return sorted({cost for cost in p.fixed[0].numbers if cost > 0.0})
 
 
-def check_mean(c: Certificate, promise: PromiseRecord, part: PartRecord, cost: arb, where: str) -> Iterator[Check]:
-    """The bound on a mean of costs, as shares of the largest: by bets, or by the theorems that invert the kl."""
-    bets = method_of(c).theorem in ("occam", "clopper-pearson", "occam-bets", "bets")
-    losses = part.losses
-    right = len(part.risks) == 1 and part.errors is not None and (part.risk_draws, part.risk_delta) == (0, 0.0)
-    if losses or bets or c.groups:
-        right = right and len(losses) == part.size and part.risks[0] == recorded_mean(losses)
-        if not c.groups:
-            right = right and sum(loss > 0.0 for loss in losses) == part.errors and _are_costs(promise, losses)
-    right = right and (part.errors == 0) == (part.risks[0] == 0.0)
-    told = f"{part.errors} of {part.n} rows cost something, {', '.join(map(repr, part.risks))} of the largest cost"
-    yield Check(f"{where}, risk", right, told)
-    if not right:
-        return
-    paid, sure = penalty(c, part, cost), confidence(c, part)
-    for name, stated, exact in (("penalty", part.penalty, paid), ("confidence", part.confidence, sure)):
-        right = bool(exact <= arb(stated) * (1 + arb("1e-14")) + arb("1e-12"))
-        right = right and bool(arb(stated) <= exact + SLACK * (1 + abs(exact)))
-        yield Check(f"{where}, {name}", right, f"recorded {stated:.9f}, proved {float(exact.upper()):.9f} nats")
-
-    def holds(bound: arb) -> bool:
-        if bets:
-            return bets_hold(c.bets, losses, (-(paid + sure)).exp(), delta_of_one(c, part), bound)
-        risk = sum(map(arb, losses), arb(0)) / len(losses) if losses else arb(part.risks[0])
-        return kl_limit_holds(risk, nats(c, part, cost) / part.size, bound)
-
-    proved = part.bound <= 1.0 and holds(arb(part.bound))
-    yield Check(f"{where}, bound", proved, f"the theorem's value is {'' if proved else 'not '}at most {part.bound!r}")
-    same = part.bound == 0.0 or not holds(arb(part.bound) * (1 - SLACK))
-    yield Check(f"{where}, numbers", same, f"they give {'this bound' if same else 'a smaller bound: one was changed'}")
-
-
-def _are_costs(promise: PromiseRecord, losses: tuple[float, ...]) -> bool:
+def _are_costs(p: Promised, losses: tuple[float, ...]) -> bool:
     """Whether each loss is one of the costs in parts of the largest, rounded up by hardly anything."""
-    costs = [Fraction(each) / Fraction(max(promise.fixed[0].numbers)) for each in promise.fixed[0].numbers]
+    costs = [Fraction(each) / Fraction(max(p.fixed[0].numbers)) for each in p.fixed[0].numbers]
     return all(any(share <= loss <= share * (1 + _CLOSE) for share in costs) for loss in map(Fraction, set(losses)))

@@ -9,15 +9,14 @@ from flint import arb, ctx
 
 from certivote.certificate import Certificate, PromiseRecord, Statement
 from certivote.certificate import counted as in_number
-from certivote.verify._account import as_part
-from certivote.verify._ball_maths import BITS
+from certivote.verify._balls import BITS
 from certivote.verify._check import Check, trusted
-from certivote.verify._entities import entity_losses, renumbered
-from certivote.verify._promises._rule import Counted, PromiseRows, Rule
-from certivote.verify._promises._rules import RULES, place_of
+from certivote.verify._promises._record import RULES, place_of
+from certivote.verify._promises._rule import Counted, Promised, PromiseRows, Rule
+from certivote.verify._rows import random_numbers
 from certivote.verify._simulation import Array, Labels
-from certivote.verify._streams import random_numbers
-from certivote.verify._theorems import bound_holds, learned
+from certivote.verify._theorems import Terms, terms_of
+from certivote.verify._units import entity_losses, renumbered
 
 _CLOSE = 1e-12
 """How far masses, and means of costs, may be off: sums of floats are rounded otherwise on another processor."""
@@ -29,7 +28,7 @@ _LACKS = {
     "scores": "how sure the answers are is not known: give scores=, or X and the model that has predict_proba",
     "columns": "columns are not known: give X or table= with their names",
 }
-FIELDS = ("statements[].n", "statements[].errors", "statements[].risks", "statements[].losses", "statements[].entities")
+FIELDS = ("statements[].n", "statements[].errors", "statements[].means", "statements[].losses", "statements[].entities")
 
 
 @dataclass(frozen=True)
@@ -60,9 +59,13 @@ def recount_promises(
     c: Certificate, labels: Labels, answers: Labels, sight: Sight, entities: Labels | None
 ) -> Iterator[Check]:
     """Hold the statements of all promises but the bounds by class against the rows."""
-    everything = PromiseRows(
-        labels, answers, sight.masses, sight.scored(), sight.column, entities, np.arange(len(labels)), _no_bound
-    )
+    try:
+        with ctx.workprec(BITS):
+            terms = terms_of(c, c.deployed_part)
+    except (ValueError, ZeroDivisionError):
+        return  # the part's own checks have said so
+    order, holds = np.arange(len(labels)), _prover(terms, entities)
+    everything = PromiseRows(labels, answers, sight.masses, sight.scored(), sight.column, entities, order, holds)
     for number, promise in enumerate(c.promises):
         rule, where = RULES.get(promise.name), place_of(c, number)
         if rule is None or promise.name == "by class":
@@ -72,7 +75,7 @@ def recount_promises(
         if known[rule.needs] is None:
             yield trusted(f"{where}, counted", _LACKS[rule.needs], *fields)
             continue
-        rows = _kept(c, promise, everything)
+        rows = _kept(c, promise, terms, everything)
         if rows is None:
             yield trusted(f"{where}, counted", "which rows were set aside is known with groups=", *fields)
             continue
@@ -83,11 +86,7 @@ def recount_promises(
             yield Check(f"{where}, counted", False, f"it cannot be counted: {error}")
 
 
-def _no_bound(counted: Counted, entry: Statement, bound: arb) -> bool:
-    raise ValueError("no bound is known before rows are set aside")
-
-
-def _kept(c: Certificate, promise: PromiseRecord, rows: PromiseRows) -> PromiseRows | None:
+def _kept(c: Certificate, promise: PromiseRecord, terms: Terms, rows: PromiseRows) -> PromiseRows | None:
     """The rows that are counted, without those that the recorded seed sets aside; None if that takes entities."""
     if c.groups and rows.entities is None and promise.set_aside:
         return None
@@ -114,7 +113,7 @@ def _kept(c: Certificate, promise: PromiseRecord, rows: PromiseRows) -> PromiseR
         column=None if column is None else some,
         entities=None if rows.entities is None else renumbered(rows.entities[kept]),
         order=places[units[~aside[units]]] if _is_ordered(c, rows.entities) else np.arange(len(kept)),
-        holds=_prover(c, rows.entities[kept] if rows.entities is not None else None),
+        holds=_prover(terms, rows.entities[kept] if rows.entities is not None else None),
     )
 
 
@@ -123,18 +122,15 @@ def _is_ordered(c: Certificate, entities: Labels | None) -> bool:
     return entities is None and c.bets == "in order"
 
 
-def _prover(c: Certificate, entities: Labels | None) -> Callable[[Counted, Statement, arb], bool]:
-    """Whether the bound of other counts, at the level of a statement, is at most a number."""
+def _prover(terms: Terms, entities: Labels | None) -> Callable[[Counted, Statement, arb], bool]:
+    """Of rows, events and what the statement has of delta: whether its bound is proved to be at most a number."""
 
     def holds(counted: Counted, entry: Statement, bound: arb) -> bool:
         n, errors = int(np.count_nonzero(counted.among)), int(np.count_nonzero(counted.event & counted.among))
         if not n:
             return bool(bound >= 1)
         losses = _losses(counted, entities)
-        risk = errors / n if entities is None else sum(losses) / len(losses)
-        other = replace(entry, n=n, entities=len(losses), errors=errors, losses=losses, risks=(risk,))
-        part = as_part(c.deployed_part, other)
-        return bound_holds(c, part, learned(c, part), bound)
+        return terms.holds(replace(entry, n=n, entities=len(losses), errors=errors, losses=losses, means=()), bound)
 
     return holds
 
@@ -151,11 +147,11 @@ def _recount(c: Certificate, promise: PromiseRecord, rule: Rule, rows: PromiseRo
     if n != recorded:
         yield Check(f"{where}, set aside", False, f"{recorded:,} rows are left by the record, {n:,} by the seed")
         return
-    asked = rule.asked(promise)
-    if problem := rule.is_fixed(c, promise, asked):
+    p = Promised(c, promise, rule.asked(promise))
+    if problem := rule.is_fixed(p):
         yield Check(f"{where}, counted", False, f"it cannot be counted: {problem}")
         return
-    found = rule.count(c, promise, asked, rows)
+    found = rule.count(p, rows)
     problems = _differences(c, promise, found, rows)
     if problems:
         # A mass that is a threshold may be rounded otherwise here.
@@ -164,14 +160,14 @@ def _recount(c: Certificate, promise: PromiseRecord, rule: Rule, rows: PromiseRo
             masses=None if rows.masses is None else rows.masses + _CLOSE,
             scores=None if rows.scores is None else rows.scores + _CLOSE,
         )
-        problems = problems if _differences(c, promise, rule.count(c, promise, asked, raised), rows) else []
+        problems = problems if _differences(c, promise, rule.count(p, raised), rows) else []
     for problem in problems:
         yield Check(f"{where}, counted", False, problem)
     if problems:
         return
     told = f"{in_number(len(found), 'statement')} on {n:,} rows: rows and events as recorded"
     yield Check(f"{where}, counted", True, told)
-    for what, passed, detail in rule.chosen_well(c, promise, asked, rows):
+    for what, passed, detail in rule.chosen_well(p, rows):
         yield Check(f"{where}, {what} counted", passed, detail)
 
 
@@ -199,7 +195,7 @@ def _same_losses(entry: Statement, counted: Counted, rows: PromiseRows, grouped:
         return own == entry.losses and len(own) == entry.entities
     if rows.entities is None:
         if not entry.losses:
-            return abs(float(np.mean(counted.losses)) - entry.risks[0]) <= _CLOSE
+            return abs(float(np.mean(counted.losses)) - entry.means[0]) <= _CLOSE
         means = counted.losses[rows.order]
     else:
         means = np.bincount(rows.entities, weights=counted.losses) / np.bincount(rows.entities)

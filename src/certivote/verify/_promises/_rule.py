@@ -11,8 +11,11 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from certivote.certificate import Certificate, PromiseRecord, Statement
+from certivote.certificate import Certificate, Fixed, PartRecord, PromiseRecord, Statement
+from certivote.verify._check import Check
+from certivote.verify._proof import statistics
 from certivote.verify._simulation import Array, Labels
+from certivote.verify._theorems import Terms
 
 Mask = NDArray[np.bool_]
 _LARGEST = 1e300
@@ -83,6 +86,55 @@ class PromiseRows:
         return np.ones(len(self.labels), dtype=bool)
 
 
+@dataclass(frozen=True)
+class Promised:
+    """A promise of a certificate, and what was asked for."""
+
+    c: Certificate
+    record: PromiseRecord
+    asked: dict[str, Any]
+
+    @property
+    def part(self) -> PartRecord:
+        """The part whose rows are counted."""
+        return self.c.deployed_part
+
+    @property
+    def fixed(self) -> tuple[Fixed, ...]:
+        """What was fixed beforehand."""
+        return self.record.fixed
+
+    @property
+    def statements(self) -> tuple[Statement, ...]:
+        """What is said."""
+        return self.record.statements
+
+    @property
+    def is_trained(self) -> bool:
+        """Whether there were training rows to look at."""
+        return self.c.split != "none" and not self.c.is_given
+
+    @property
+    def n_counted(self) -> int:
+        """Certification rows that are not set aside."""
+        return self.part.n - self.record.set_aside
+
+    @property
+    def class_rows(self) -> dict[str, int]:
+        """How many certification rows each class has, by the bounds by class."""
+        return {entry.label: entry.n for entry in self.c.by_class if entry.kind == "error"}
+
+    @property
+    def wrong_answers(self) -> tuple[int, int]:
+        """The fewest and the most wrong answers that there can be in the counted rows.
+
+        The half-weight loss counts no fewer errors than there are wrong answers.
+        """
+        errors = self.part.errors or 0
+        least = errors - self.record.set_aside if self.c.loss == "plurality" else 0
+        return max(least, 0), min(errors, self.n_counted)
+
+
 class Rule(ABC):
     """One promise as the auditor knows it.
 
@@ -134,64 +186,37 @@ class Rule(ABC):
         """What Python shows of the object that asks for this, as the parameters of a fit have it."""
         return f"{self.called}({', '.join(f'{name}={asked[name]!r}' for name in self.names)})"
 
-    def is_guided(self, c: Certificate, promise: PromiseRecord, asked: dict[str, Any]) -> bool | None:
+    def is_guided(self, p: Promised) -> bool | None:
         """Whether rows that are not counted have fixed something; None if the record does not tell."""
         return False
 
-    def is_fixed(self, c: Certificate, promise: PromiseRecord, asked: dict[str, Any]) -> str:
+    def is_fixed(self, p: Promised) -> str:
         """What is wrong with what was fixed beforehand; empty if nothing is."""
-        return f"{len(promise.fixed)} things, where nothing is to be fixed" if promise.fixed else ""
+        return f"{len(p.fixed)} things, where nothing is to be fixed" if p.fixed else ""
 
     @abstractmethod
-    def statements(self, c: Certificate, promise: PromiseRecord, asked: dict[str, Any]) -> list[Expected]:
+    def statements(self, p: Promised) -> list[Expected]:
         """The statements that this promise must make, in their order."""
 
-    def decides(
-        self, c: Certificate, promise: PromiseRecord, asked: dict[str, Any]
-    ) -> tuple[int | None, tuple[float, ...], float | None]:
+    def decides(self, p: Promised) -> tuple[int | None, tuple[float, ...], float | None]:
         """What follows for ``chosen``, ``thresholds`` and ``value``, where that is no number to be rounded."""
         return None, (), None
 
+    def proved_by(self, p: Promised, terms: Terms, said: Statement, where: str) -> tuple[Terms, Check]:
+        """The terms of a statement, and whether its statistics can be."""
+        return terms, statistics(p.c, p.part, terms, said, where)
+
     @abstractmethod
-    def agreements(self, c: Certificate, promise: PromiseRecord, asked: dict[str, Any]) -> Iterator[Agreement]:
+    def agreements(self, p: Promised) -> Iterator[Agreement]:
         """What must agree in the counts of the statements, and in what follows from them."""
 
-    def count(
-        self, c: Certificate, promise: PromiseRecord, asked: dict[str, Any], rows: PromiseRows
-    ) -> Sequence[Counted]:
+    def count(self, p: Promised, rows: PromiseRows) -> Sequence[Counted]:
         """The rows of each statement, in their order; none if they are counted with the vote as a whole."""
         return ()
 
-    def chosen_well(
-        self, c: Certificate, promise: PromiseRecord, asked: dict[str, Any], rows: PromiseRows
-    ) -> Iterator[Agreement]:
+    def chosen_well(self, p: Promised, rows: PromiseRows) -> Iterator[Agreement]:
         """Whether what the counted rows themselves have chosen is what the rule of the promise chooses."""
         yield from ()
-
-
-def is_trained(c: Certificate) -> bool:
-    """Whether there were training rows to look at."""
-    return c.split != "none" and not c.is_given
-
-
-def counted_rows(c: Certificate, promise: PromiseRecord) -> int:
-    """Certification rows that are not set aside."""
-    return c.deployed_part.n - promise.set_aside
-
-
-def class_rows(c: Certificate) -> dict[str, int]:
-    """How many certification rows each class has, by the bounds by class."""
-    return {entry.label: entry.n for entry in c.by_class if entry.kind == "error"}
-
-
-def plurality_errors(c: Certificate, promise: PromiseRecord) -> tuple[int, int]:
-    """The fewest and the most wrong answers that there can be in the counted rows.
-
-    The half-weight loss counts no fewer errors than there are wrong answers.
-    """
-    errors = c.deployed_part.errors or 0
-    least = errors - promise.set_aside if c.loss == "plurality" else 0
-    return max(least, 0), min(errors, counted_rows(c, promise))
 
 
 def threshold_of(entry: Statement) -> float:
