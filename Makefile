@@ -6,7 +6,7 @@ LOWEST := build/lowest
 # Two test processes on two cores: more threads in each would only wait for one another.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 # Tests of what depends on other packages.
-DEPENDENT := tests/cli tests/dask tests/io tests/monitor tests/pipeline tests/present tests/verify tests/voters \
+DEPENDENT := tests/cli tests/dask tests/io tests/monitor tests/pipeline tests/present tests/remarks tests/verify tests/voters \
 	tests/test_common.py tests/test_estimator.py
 
 .PHONY: demo test test-all test-lowest test-pythons compat corpus browser lint format derived docs validity attacks proof-gap benchmarks tightness reproduce clean

@@ -155,7 +155,7 @@ def on_all_rows(X: Any, y: Any, train: Any, test: Any, seed: int, is_made_up: bo
         HistGradientBoostingClassifier(random_state=seed).fit(X[train], y[train])
         error = float(np.mean(model.predict(X[test]) != y[test]))
         return {"rows": len(train), "test_error": error, "fit": time.process_time() - start}
-    from certivote.pipeline._weigh import informed_weights
+    from certivote.pipeline._priors import informed_weights
     from certivote.voters import Mixed
     from certivote.votes import plurality
 

@@ -14,7 +14,7 @@ from rich.table import Table
 
 from certivote.methods import make_method
 from certivote.paper import DATASETS, load, paper_voters
-from certivote.pipeline import certify_votes, make_plan, prepare
+from certivote.pipeline import RowsInMemory, certify_votes, make_plan, prepare
 from certivote.theory.methods import METHODS
 
 FAMILIES = ("dirichlet", "logistic-normal")
@@ -54,7 +54,7 @@ def one_split(name: str, data: Path | None, methods: list[str], seed: int) -> li
     rows = np.random.default_rng(seed).permutation(len(content.y))[: len(content.y) * 4 // 5]
     voters, split = paper_voters(name)
     plan = make_plan("dis-r", voters, split, random_state=seed)
-    prepared = prepare(plan, content.X[rows], content.y[rows])
+    prepared = prepare(plan, RowsInMemory(plan.voters, content.X[rows], content.y[rows]))
 
     def bound(method: str, family: str) -> float:
         chosen = plan.with_method(make_method(method, family=family), plan.delta)

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from certivote.paper import DATASETS, PAPER_METHODS, PAPER_SETTING, load, paper_method, paper_voters
-from certivote.pipeline import certify_votes, make_plan, prepare
+from certivote.pipeline import RowsInMemory, certify_votes, make_plan, prepare
 
 SURROGATES, STOCHASTIC = ("fo", "so", "bin"), ("smv-exact", "smv-mc")
 
@@ -45,7 +45,7 @@ def one_run(name: str, data: Path | None, solver: str, seed: int) -> list[float]
     rows = np.random.default_rng(seed).permutation(len(content.y))[: len(content.y) * 4 // 5]
     voters, split = paper_voters(name, threads=2)
     plan = make_plan(paper_method("dis-r", solver), voters, split, random_state=seed, **PAPER_SETTING)
-    prepared = prepare(plan, content.X[rows], content.y[rows])
+    prepared = prepare(plan, RowsInMemory(plan.voters, content.X[rows], content.y[rows]))
     plans = [plan.with_method(paper_method(method, solver), plan.delta) for method in PAPER_METHODS]
     certificates = [certify_votes(each, prepared).certificate for each in plans]
     return [c.bound if c.average_bound is None else c.average_bound for c in certificates]

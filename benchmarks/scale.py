@@ -21,6 +21,7 @@ import statistics
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 from unittest import mock
@@ -31,12 +32,15 @@ import typer
 from sklearn.ensemble import RandomForestClassifier
 
 from certivote.dask import DaskCertifiedVoteClassifier
-from certivote.dask._cluster import Passes, Table
+from certivote.dask._blocks import ClusterBlocks
+from certivote.dask._cluster import Passes, Table, sent
 from certivote.dask._partition import Part, Target
 from certivote.dask._passes import count
-from certivote.dask._rows import ClusterRows
-from certivote.pipeline import NumberedRows, Stage, make_plan
-from certivote.pipeline._block_risks import BLOCK_ROWS, block_risk
+from certivote.dask._rows import CertificationRowsOnCluster, ClusterRows, PartOnCluster
+from certivote.methods import make_method
+from certivote.pipeline import ByNumber, Seed, Stage, Streams, make_plan
+from certivote.pipeline._blocks import BLOCK_ROWS, block_risk
+from certivote.theory.predictors import Vote
 from certivote.voters import Forest
 
 WORKERS = 2
@@ -189,8 +193,8 @@ def run(
     }
     if turns:
         kept = min(compared, n_partitions)
-        rows = some_of_them(client, table.partitions[:kept], voters, clf)
-        found |= zip(COMPARED, (*counting(client, rows, clf, size, turns), kept), strict=True)
+        part = some_of_them(client, table.partitions[:kept], voters, clf)
+        found |= zip(COMPARED, (*counting(client, part, clf, size, turns), kept), strict=True)
         if evaluations:
             ratio, milliseconds = evaluating(table, client, voters, clf, turns)
             found |= {"evaluation_ratio": f"{ratio:.3f}", "evaluation_ms": f"{milliseconds:.0f}"}
@@ -209,17 +213,27 @@ def seconds_of_a_task(client: Any, n_tasks: int = 400) -> float:
     return (time.perf_counter() - start) / n_tasks
 
 
-def some_of_them(client: Any, table: Any, voters: Any, clf: DaskCertifiedVoteClassifier) -> ClusterRows:
-    """Rows of a table that are divided and have been read once."""
-    plan = make_plan(voters=voters, split="single", random_state=0)
+def some_of_them(client: Any, table: Any, voters: Any, clf: DaskCertifiedVoteClassifier) -> PartOnCluster:
+    """Rows of a table that are divided and have been read."""
+    plan = replace(make_plan(voters=voters, split="single", random_state=0), by_number=ByNumber(2, 1))
     rows = ClusterRows(Passes(client, Table(table[COLUMNS], table["y"]), Stage()), plan, False)
-    _, counts = rows.labels()
-    rows.divide(NumberedRows(clf.certificate_.provenance.entropy, int(counts.sum()), 0.5), clf.classes_)
-    return rows
+    made = clf.certificate_.provenance
+    streams = Streams(Seed(made.entropy, made.fresh), made.data_digest)
+    return PartOnCluster(rows, plan, rows.rule_of(plan, streams), streams)
+
+
+def count_all(part: PartOnCluster, clf: DaskCertifiedVoteClassifier, n_votes: int) -> float:
+    """Seconds of the pass that counts so many votes."""
+    own, method = clf.to_local(), make_method(clf.certificate_.method).row
+    vote = Vote(method.family, own.weights_, own.weights_, own.weights_)
+    part.whole.seconds.clear()
+    every: Any = CertificationRowsOnCluster(part, own.voters_, None, None, None)  # type: ignore[arg-type]
+    every.count(method, clf.loss, [vote] * (n_votes - 1), own.weights_)
+    return part.whole.seconds["count"]
 
 
 def counting(
-    client: Any, rows: ClusterRows, clf: DaskCertifiedVoteClassifier, size: int, turns: int
+    client: Any, part: PartOnCluster, clf: DaskCertifiedVoteClassifier, size: int, turns: int
 ) -> tuple[str, ...]:
     """The pass that counts, divided by plain loops over the same partitions in all workers at once.
 
@@ -229,12 +243,11 @@ def counting(
     own = clf.to_local()
     weights, ratios = [own.weights_, own.weights_], []
     workers = list(client.scheduler_info()["workers"])
-    jobs = list(zip(rows._parts, rows._train.tolist(), rows._certify.tolist(), strict=False))
+    jobs = list(zip(part.whole.parts, part.train.tolist(), part.certify.tolist(), strict=False))
     for _ in range(turns):
         start, before = time.perf_counter(), work(client)
-        rows.seconds.clear()
-        rows.count(own.voters_, weights, clf.loss)
-        by_dask = np.array([time.perf_counter() - start, rows.seconds["count"], work(client) - before])
+        seconds = count_all(part, clf, len(weights))
+        by_dask = np.array([time.perf_counter() - start, seconds, work(client) - before])
         loops = [
             client.submit(plain_loop, jobs[place::WORKERS], size, own.voters_, weights, clf.loss, workers=[worker])
             for place, worker in enumerate(workers)
@@ -265,16 +278,20 @@ def evaluating(
     table: Any, client: Any, voters: Any, clf: DaskCertifiedVoteClassifier, turns: int
 ) -> tuple[float, float]:
     """Seconds of an evaluation, divided by what workers took for it in the mean; and in milliseconds."""
-    rows = some_of_them(client, table, voters, clf)
-    evaluate = evaluation(rows, clf)
+    blocks = blocks_of(some_of_them(client, table, voters, clf), clf)
+    evaluate = evaluation(blocks, clf)
     found = np.array([evaluate() for _ in range(5 * turns)])
-    rows.held.release()
+    blocks.release()
     return float(np.median(found[:, 0] / found[:, 1])), 1000 * float(np.median(found[:, 0]))
 
 
-def evaluation(rows: ClusterRows, clf: DaskCertifiedVoteClassifier) -> Callable[[], tuple[float, float]]:
+def blocks_of(part: PartOnCluster, clf: DaskCertifiedVoteClassifier) -> ClusterBlocks:
+    """Votes on all certification rows, which stay where they are."""
+    return ClusterBlocks(part.whole.passes, part.whole.parts, part.certify, sent(clf.to_local().voters_), BLOCK_ROWS)
+
+
+def evaluation(blocks: ClusterBlocks, clf: DaskCertifiedVoteClassifier) -> Callable[[], tuple[float, float]]:
     """What evaluates the objective once, and tells the seconds that it took, and that workers took in the mean."""
-    blocks = rows.blocks(clf.to_local().voters_, BLOCK_ROWS)
     asked = (clf.certificate_.method, clf.certificate_.deployed_part.family, clf.loss, blocks.n_rows)
     parameters = np.ones(blocks.n_voters)
 
@@ -291,17 +308,16 @@ def slowed(
     table: Any, client: Any, voters: Any, clf: DaskCertifiedVoteClassifier, turns: int, latencies: list[float]
 ) -> list[Record]:
     """Milliseconds of an evaluation and of the pass that counts, in turns where messages take so long and so long."""
-    rows, own = some_of_them(client, table, voters, clf), clf.to_local()
-    evaluate = evaluation(rows, clf)
-    held, rows.held = rows.held, None  # the pass that counts would release it
+    part = some_of_them(client, table, voters, clf)
+    blocks = blocks_of(part, clf)
+    evaluate = evaluation(blocks, clf)
     took: dict[float, list[tuple[float, float]]] = {latency: [] for latency in latencies}
     for _, latency in itertools.product(range(max(turns, 1)), latencies):
         with slow_messages(client, latency / 1000):
             seconds = statistics.median(evaluate()[0] for _ in range(5))
-            rows.seconds.clear()
-            rows.count(own.voters_, [own.weights_], clf.loss)
-        took[latency].append((seconds, rows.seconds["count"]))
-    held.release()
+            counted = count_all(part, clf, 1)
+        took[latency].append((seconds, counted))
+    blocks.release()
     return [
         {"latency_ms": f"{latency:g}", "partitions": table.npartitions}
         | {name: f"{1000 * seconds:.0f}" for name, seconds in zip(SLOWED, np.median(each, axis=0), strict=True)}

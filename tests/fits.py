@@ -11,7 +11,7 @@ from thorough import placed
 
 from certivote import CertifiedVoteClassifier
 from certivote.maths.streams import stream
-from certivote.pipeline._split import split_rows
+from certivote.pipeline._division import split_rows
 from certivote.splits import make_split
 from certivote.voters import Forest, Stumps
 

@@ -25,7 +25,7 @@ from certivote import CertifiedVoteClassifier
 from certivote.certificate import confidence_nats, part_digest, row_keys
 from certivote.maths.streams import stream
 from certivote.methods import make_method, method_class
-from certivote.pipeline._split import split_rows
+from certivote.pipeline._division import split_rows
 from certivote.splits import Single
 from certivote.theory.families import FAMILIES
 from certivote.theory.methods import METHODS
@@ -215,6 +215,21 @@ def test_a_class_that_only_the_voters_know_can_be_voted_for():
     clf = CertifiedVoteClassifier(voters=[tree], split="none", random_state=0).fit(X[keep], y[keep])
     assert clf.classes_.tolist() == [0, 1, 2]
     assert np.array_equal(clf.predict(X), tree.predict(X))
+
+
+def test_a_fit_that_fails_leaves_the_classifier_as_it_was():
+    X, y = cancer()
+    clf = CertifiedVoteClassifier("dis-r", SMALL, random_state=0)
+    before = dict(vars(clf))
+    with pytest.raises(ValueError, match="one class only"):
+        clf.fit(X, np.zeros(len(y)))
+    assert vars(clf) == before
+    clf.fit(pd.DataFrame(X[:, :3], columns=["a", "b", "c"]), y)
+    with pytest.raises(ValueError, match="one class only"):
+        clf.fit(X, np.zeros(len(y)))
+    assert clf.feature_names_in_.tolist() == ["a", "b", "c"]
+    assert clf.fit(X, y).n_features_in_ == X.shape[1]
+    assert not hasattr(clf, "feature_names_in_")
 
 
 def test_splitting_rows_off_for_nothing_warns():

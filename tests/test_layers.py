@@ -18,6 +18,7 @@ from certivote.theory.predictors import PREDICTORS
 ROOMS = [
     "_version",
     "_late",
+    "_warn",
     "frames",
     "maths",
     "votes",
@@ -28,6 +29,7 @@ ROOMS = [
     "promises",
     "methods",
     "splits",
+    "remarks",
     "pipeline",
     "verify",
     "io",
@@ -47,8 +49,8 @@ UPWARD = {
     ("monitor/_views.py", "present"),
 }
 """But for these: the methods of a certificate or a monitor that show it ask the room of views, when they are called."""
-SHARED = [["_version", "__version__"], ["_late", "late_names"]]
-"""The two private names that every room may import."""
+SHARED = [["_version", "__version__"], ["_late", "late_names"], ["_warn", "warn"]]
+"""The three private names that every room may import."""
 ALONE = {"verify": {"certificate"}}
 """Rooms that import from these and no others, whatever is above them."""
 
@@ -151,6 +153,7 @@ def test_the_estimator_imports_what_it_says(foreign):
         "promises",
         "splits",
         "theory",
+        "voters",
         "votes",
     }
 
@@ -184,7 +187,7 @@ def test_what_a_room_imports_is_offered(foreign):
         for path, _ in imports:
             module = __import__(".".join(["certivote", *path[:-1]]), fromlist=[path[-1]])
             is_module = inspect.ismodule(getattr(module, path[-1]))
-            assert path[0] == "_version" or is_module or path[-1] in module.__all__, f"{name} imports {path}"
+            assert path[0] in ("_version", "_warn") or is_module or path[-1] in module.__all__, f"{name} imports {path}"
 
 
 # Packages import some names when they are first asked for; type checkers and these tests see them as plain imports.

@@ -19,7 +19,6 @@ from certivote.io import ModelFileError, StoredModel, read_model, stored_values,
 from certivote.methods import BaseMethod
 from certivote.pipeline import (
     PARAMETER_CONSTRAINTS,
-    DecisiveVoters,
     Outcome,
     Plan,
     Seed,
@@ -35,6 +34,7 @@ from certivote.present import CertificateCard
 from certivote.promises import Decisions, Promise
 from certivote.splits import BaseSplit
 from certivote.theory.families import FAMILIES
+from certivote.voters import DecisiveVoters
 from certivote.votes import plurality
 
 __all__ = ["CertifiedVoteClassifier", "VoteParameters", "load"]
@@ -236,7 +236,7 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, VoteP
         X = as_frame(X)
         plan = self._plan().reading(X)
         with progress(self.verbose) as stage:
-            return self._deploy(plan, run(plan, X, y, groups=groups, order=order, table=table, owner=self, stage=stage))
+            return self._deploy(plan, run(plan, X, y, groups=groups, order=order, table=table, stage=stage))
 
     def refit(
         self, X: Any, y: ArrayLike, *, groups: Any = None, order: Any = None, table: Any = None
@@ -258,11 +258,17 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, VoteP
         again, made = type(self)(**self.get_params(deep=False)), self.certificate_.provenance
         X = as_frame(X)
         plan = replace(again._plan().reading(X), random_state=Seed(made.entropy, made.fresh))
-        return again._deploy(plan, run(plan, X, y, groups=groups, order=order, table=table, owner=again))
+        return again._deploy(plan, run(plan, X, y, groups=groups, order=order, table=table))
 
     def _deploy(self, plan: Plan, outcome: Outcome) -> "CertifiedVoteClassifier":
         part, vote = outcome.deployed, outcome.deployed.vote
         self.classes_, self.certificate_ = outcome.classes, outcome.certificate
+        made = outcome.certificate.provenance
+        self.n_features_in_ = made.n_columns
+        if made.columns:
+            self.feature_names_in_ = np.array(made.columns, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_  # of an earlier fit
         self.voter_set_, self.voters_, self.part_, self.weights_ = plan.voters, part.voters, part.rows, vote.weights
         self.hyper_posterior_ = vote.parameters if plan.method.predictor.is_random else None
         self.kept_voters_, self.parts_ = np.arange(len(self.weights_)), tuple(part.rows for part in outcome.parts)
@@ -358,7 +364,7 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, VoteP
     def check_rows(self, X: Any, y: ArrayLike) -> tuple[Any, NDArray[Any]]:
         """Rows and labels as :meth:`fit` saw them: validated the same way, against what was fitted."""
         check_is_fitted(self)
-        return check_labelled(self, self.voter_set_, X, y, reset=False)
+        return check_labelled(self.voter_set_, X, y, seen=self)[:2]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from certivote import certify_predictions, load
 from certivote.cli import app
-from certivote.pipeline import _look
+from certivote.pipeline import _pilot
 
 run = CliRunner().invoke
 
@@ -126,9 +126,9 @@ def test_what_cannot_be_verified_ends_in_one_line(folder, arguments, message):
 
 
 def test_folds_that_the_first_rows_decided_for_are_verified_and_repeated(folder, tmp_path, monkeypatch):
-    limit = _look._expected_limit
-    monkeypatch.setattr(_look, "_expected_limit", lambda *how: 1e-3 if how[2] == 3 else limit(*how))
-    monkeypatch.setattr(_look, "_FEWEST_ERRORS", 0)
+    limit = _pilot._expected_limit
+    monkeypatch.setattr(_pilot, "_expected_limit", lambda *how: 1e-3 if how[2] == 3 else limit(*how))
+    monkeypatch.setattr(_pilot, "_FEWEST_ERRORS", 0)
     files = ["--out", str(tmp_path / "c.json"), "--model", str(tmp_path / "m.certivote")]
     result = run(app, ["fit", str(folder / "data.csv"), "--target", "state", "--voters", "forest", "--details", *files])
     assert result.exit_code == 0, result.output

@@ -27,7 +27,7 @@ from certivote.dask._boosters import train_booster
 from certivote.dask._partition import fingerprint
 from certivote.maths.streams import stream_key
 from certivote.pipeline import ROWS_BY_NUMBER, ByNumber, _learn, make_plan, run, trains
-from certivote.pipeline._block_risks import LocalBlocks, blocked_boosting, blocked_risk
+from certivote.pipeline._blocks import LocalBlocks, blocked_boosting, blocked_risk
 from certivote.promises import Abstention, Precision
 from certivote.theory.families import FAMILIES
 from certivote.theory.methods import METHODS
@@ -245,8 +245,9 @@ def test_a_class_that_no_training_row_has_is_warned_of(client, frame):
         digest = in_memory(rare[FEATURES], rare.outcome).certificate.provenance.data_digest
     keys = (stream_key(ROWS_BY_NUMBER, seed=(seed,), digest=digest) >> 128 for seed in range(100))
     seed = next(seed for seed, key in enumerate(keys) if not trains(key, 0, len(rare), 0.5)[[7, 400]].any())
-    with pytest.warns(UserWarning, match="No training row has class 'odd'"):
+    with pytest.warns(UserWarning, match="No training row has class 'odd'") as caught:
         clf = fit(client, divided(rare, [600]), method="dis-r", random_state=seed)
+    assert [entry.filename for entry in caught] == [__file__]
     (odd,) = [entry for entry in clf.certificate_.by_class if (entry.label, entry.kind) == ("odd", "error")]
     assert (odd.n, odd.errors) == (2, 2)
 

@@ -322,7 +322,7 @@ def test_a_model_that_changes_the_rows_is_asked_afterwards():
 
 def test_the_rows_are_looked_at_once_for_all_models(monkeypatch):
     calls = []
-    monkeypatch.setattr(_given, "unit_findings", lambda *given: calls.append(given) or ())
+    monkeypatch.setattr(_given, "related_rows", lambda *given, **named: calls.append(given) or ())
     certify(TREES, X[NEW], Y[NEW], random_state=0)
     assert len(calls) == 1
 

@@ -1,5 +1,6 @@
 """The binomial bound with Occam's hammer, and what several orders, draws and folds cost."""
 
+import importlib
 import math
 from dataclasses import replace
 
@@ -14,14 +15,15 @@ from certivote import Certificate, CertifiedVoteClassifier
 from certivote.certificate import confidence_nats, payments_of
 from certivote.maths.binary_kl import kl_inverse_upper
 from certivote.maths.occam import PriceList
-from certivote.pipeline import _certify
-from certivote.pipeline._hyper_priors import staying_price
+from certivote.pipeline._priors import staying_price
 from certivote.theory import bounds
 from certivote.theory.general_bounds import disintegrated_renyi
 from certivote.theory.methods import METHODS
 from certivote.theory.theorems import Setting
 from certivote.voters import Stumps, VoterSet
 from certivote.votes import build_votes
+
+RUN = importlib.import_module("certivote.pipeline.run")
 
 DELTA = 0.05
 STAY = PriceList.mixture(((0.0, 0.95),))
@@ -238,13 +240,13 @@ def test_the_best_order_is_taken():
 @pytest.mark.parametrize("method", ["dis-b", "dis-r", "dis-v"])
 def test_the_best_draw_is_kept_and_paid(method, monkeypatch):
     attempts = []
-    original = _certify._attempt
+    original = RUN._attempt
 
     def spy(*arguments):
         attempts.append(original(*arguments))
         return attempts[-1]
 
-    monkeypatch.setattr(_certify, "_attempt", spy)
+    monkeypatch.setattr(RUN, "_attempt", spy)
     clf = fitted(method, n_draws=8, delta=0.4)
     certificate, (part,) = clf.certificate_, clf.certificate_.parts
     tried = [attempt.statement.bound for attempt in attempts]

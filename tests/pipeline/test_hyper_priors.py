@@ -11,18 +11,30 @@ from thorough import grid
 from certivote import CertifiedVoteClassifier
 from certivote.maths import dirichlet
 from certivote.maths.occam import PriceList
-from certivote.pipeline import PartRows, Prepared, PreparedPart, _certify, certify_votes, make_plan
-from certivote.pipeline._hyper_priors import (
+from certivote.pipeline import (
+    Division,
+    Grouping,
+    KeptRows,
+    Prepared,
+    PreparedPart,
+    PromiseData,
+    RowsWithVotes,
+    Seed,
+    Streams,
+    Table,
+    _learn,
+    _rows,
+    certify_votes,
+    make_plan,
+)
+from certivote.pipeline._answers import AnsweredRows
+from certivote.pipeline._learn import Problem, expected_bound
+from certivote.pipeline._priors import (
     HyperPrior,
     given_hyper_priors,
     informed_hyper_prior,
     staying_price,
 )
-from certivote.pipeline._learn import Problem, expected_bound
-from certivote.pipeline._promises import Sight
-from certivote.pipeline._provenance import Table
-from certivote.pipeline._seeds import Seed, Streams
-from certivote.pipeline._units import Units
 from certivote.voters import Stumps
 from certivote.votes import build_votes
 
@@ -77,10 +89,11 @@ def test_staying_is_cheap_at_each_kind_of_prior():
 
 def part_of(votes, labels, hyper_priors):
     """One part whose rows, voters and digests nobody looks at."""
-    rows = PartRows(np.arange(0), np.arange(len(labels)))
-    return PreparedPart(
-        rows, None, votes, labels, labels[:0], None, None, hyper_priors, (0, 0), ("", ""), (), None, Sight()
+    rows = AnsweredRows(
+        np.array(["0", "1"]), labels, Table("", (), 1, (1, 1)), Grouping(), None, digests=("", ""), subject="vote"
     )
+    certification = RowsWithVotes(votes, labels, digests=("", ""), duplicates=(0, 0))
+    return PreparedPart(rows, None, hyper_priors, certification, (), PromiseData(), KeptRows())
 
 
 def few_good(seed=0, n=80, n_voters=12):
@@ -106,7 +119,7 @@ class Draws(Streams):
 
 def certificate_of(method, part, draw_seed=0, **options):
     draws = Draws(Seed((draw_seed,), fresh=False), "data:" + 64 * "0")
-    prepared = Prepared(np.array([0, 1]), (part,), "single", draws, Table("", (), 1, (1, 1)), Units())
+    prepared = Prepared(part.source, Division((part.source,), "single"), (part,), draws)
     return certify_votes(plan(method, **options), prepared).certificate
 
 
@@ -122,10 +135,10 @@ def test_everything_is_chosen_before_the_draw(method, monkeypatch):
         original = getattr(owner, name)
         monkeypatch.setattr(owner, name, lambda *a, **k: calls.append(what) or original(*a, **k))
 
-    watch(_certify, "expected_bound", "choose")
-    monkeypatch.setitem(_certify.SOLVERS, "lbfgs", spy_solver(calls))
+    watch(_learn, "expected_bound", "choose")
+    monkeypatch.setitem(_learn.SOLVERS, "lbfgs", spy_solver(calls))
     watch(dirichlet, "draw", "draw")
-    watch(_certify, "count_votes", "count")
+    watch(_rows, "count_votes", "count")
     certified(method, few_good(), renyi_order=(1.3, 1.5), n_draws=2)
     options = 3 * (2 if method == "dis-v" else 1)
     assert calls[:options] == ["learn"] * options
@@ -136,7 +149,7 @@ def test_everything_is_chosen_before_the_draw(method, monkeypatch):
 
 
 def spy_solver(calls):
-    original = _certify.SOLVERS["lbfgs"]
+    original = _learn.SOLVERS["lbfgs"]
     return lambda *arguments: calls.append("learn") or original(*arguments)
 
 
@@ -156,7 +169,7 @@ def test_the_prior_with_the_smallest_expected_bound_is_taken_and_paid(method, se
     for prior in everyone.hyper_priors:
         setting = replace(resolved.settings()[0], prior_nats=math.log(3.0))
         problem = Problem(
-            everyone.votes, everyone.labels, "plurality", prior.beta, resolved.family, resolved.method, setting
+            *everyone.certification.to_learn(), "plurality", prior.beta, resolved.family, resolved.method, setting
         )
         alone = certified(method, replace(everyone, hyper_priors=(HyperPrior(prior.beta, 1 / 3),)))
         expected.append((expected_bound(problem, np.array(alone.alpha)), alone))

@@ -8,8 +8,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from certivote.maths.occam import PriceList
 from certivote.methods import Auto, DisV
-from certivote.pipeline import certify_votes, make_plan, prepare, run, usual_voters
-from certivote.pipeline._hyper_priors import staying_price
+from certivote.pipeline import RowsInMemory, certify_votes, make_plan, prepare, run, usual_voters
+from certivote.pipeline._priors import staying_price
 from certivote.splits import Cross, Folds, Single
 from certivote.theory.families import FAMILIES
 from certivote.theory.methods import METHODS
@@ -105,7 +105,7 @@ def test_another_method_in_the_same_plan():
 def test_a_run_is_preparing_and_certifying():
     plan = make_plan("dis-r", "forest", "cross", random_state=0)
     X, y = load_iris(return_X_y=True)
-    outcome, again = run(plan, X, y), certify_votes(plan, prepare(plan, X, y))
+    outcome, again = run(plan, X, y), certify_votes(plan, prepare(plan, RowsInMemory(plan.voters, X, y)))
     assert outcome.certificate == again.certificate
     assert outcome.prediction_seed == again.prediction_seed
     assert outcome.deployed is outcome.parts[outcome.certificate.deployed]

@@ -13,7 +13,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 from certivote import CertifiedVoteClassifier, certify, certify_predictions, compare
 from certivote.certificate import confidence_nats
-from certivote.pipeline import _prepare, make_plan
+from certivote.pipeline import _memory, make_plan
 from certivote.promises import ByClass, Precision, Promise
 
 X, y = load_breast_cancer(return_X_y=True, as_frame=True)
@@ -126,7 +126,7 @@ def test_all_promises_are_guided_by_the_same_training_rows(monkeypatch):
     class Again(Looking):
         name = "looking again"
 
-    monkeypatch.setattr(_prepare, "GUIDE_ROWS", 20)
+    monkeypatch.setattr(_memory, "GUIDE_ROWS", 20)
     forest(promises=[Looking(), Again()]).fit(X, y)
     first, second = SEEN
     assert len(first.guide.labels) == 20

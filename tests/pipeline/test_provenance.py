@@ -19,7 +19,7 @@ from certivote import Certificate, CertifiedVoteClassifier, compare
 from certivote.certificate import recorded_parameters
 from certivote.methods import DisR, DisV
 from certivote.pipeline import make_plan, run
-from certivote.pipeline._majority import certified_majority
+from certivote.pipeline._record import certified_majority
 from certivote.voters import Forest
 
 FEW = Forest(RandomForestClassifier(n_estimators=3))

@@ -8,8 +8,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from certivote import CertifiedVoteClassifier
 from certivote.maths.streams import stream
-from certivote.pipeline import _weigh
-from certivote.pipeline._weigh import informed_weights, unseen_weights
+from certivote.pipeline import _priors
+from certivote.pipeline._priors import informed_weights, unseen_weights
 from certivote.splits import Single
 from certivote.voters import OutOfSampleVotes
 from certivote.votes import build_votes
@@ -19,7 +19,7 @@ def rng(seed=0):
     return np.random.default_rng(seed)
 
 
-class Unseen:
+class OutOfSampleRows:
     """Voters with given out-of-sample votes."""
 
     def __init__(self, fractions, groups):
@@ -37,7 +37,7 @@ def unseen_votes(errors, groups, n=400, n_classes=2, seed=0):
     y = source.integers(n_classes, size=n)
     wrong = source.random((n, len(errors))) < errors
     codes = np.where(wrong, (y[:, None] + source.integers(1, n_classes, size=wrong.shape)) % n_classes, y[:, None])
-    return Unseen(np.eye(n_classes)[codes], groups), y
+    return OutOfSampleRows(np.eye(n_classes)[codes], groups), y
 
 
 @pytest.mark.parametrize("loss", ["plurality", "half-weight"])
@@ -61,7 +61,7 @@ def test_informed_weights_of_groups_that_err_alike_are_near_equal():
 
 def test_informed_weights_are_equal_where_nothing_is_known():
     groups = [0, 1, 1, 2]
-    silent = Unseen(np.full((50, 3, 2), 0.5), groups)
+    silent = OutOfSampleRows(np.full((50, 3, 2), 0.5), groups)
     weights = informed_weights(silent, np.zeros((50, 1)), np.arange(50) % 2, "plurality", rng())
     np.testing.assert_allclose(weights, [1 / 3, 1 / 6, 1 / 6, 1 / 3])
     few, y = unseen_votes([0.0, 1.0], [0, 1], n=1)
@@ -97,7 +97,7 @@ def test_groups_that_hardly_count_get_no_weight_at_all(loss):
 
 def learned(monkeypatch, *weights):
     """What becomes of weights that are found in both ways of learning them."""
-    monkeypatch.setattr(_weigh, "_weights", lambda *given: np.array(weights))
+    monkeypatch.setattr(_priors, "_weights", lambda *given: np.array(weights))
     fitted, y = unseen_votes([0.3] * len(weights), np.arange(len(weights)), n=50)
     return unseen_weights(build_votes(fractions=fitted.fractions), y, "plurality", None).tolist()
 
@@ -136,7 +136,7 @@ def test_rows_that_have_no_out_of_sample_votes_do_not_count():
 
 
 def test_some_of_many_rows_are_asked(monkeypatch):
-    monkeypatch.setattr(_weigh, "_ROWS", 50)
+    monkeypatch.setattr(_priors, "_ROWS", 50)
     fitted, y = unseen_votes([0.1, 0.4], [0, 1])
     informed_weights(fitted, np.zeros((400, 1)), y, "plurality", rng())
     assert len(np.unique(fitted.asked)) == 50
@@ -155,7 +155,7 @@ def test_voters_that_are_always_sure_do_not_push_the_others_out():
     own = np.concatenate([unsure, sure], axis=1)
     fractions = np.empty((len(y), 11, 2))
     fractions[np.arange(len(y)), :, y], fractions[np.arange(len(y)), :, 1 - y] = own, 1.0 - own
-    fitted = Unseen(fractions, np.arange(11))
+    fitted = OutOfSampleRows(fractions, np.arange(11))
     weights = informed_weights(fitted, np.zeros((len(y), 1)), y, "plurality", rng)
     errors = np.mean(own @ weights <= 0.5)
     assert errors < 0.8 * np.mean(sure == 0.0)

@@ -15,8 +15,8 @@ from study import Case, Row
 from tallies import Foreseen, Tallies
 from worlds import World
 
-from certivote.pipeline import certify_votes, make_plan, prepare
-from certivote.pipeline._weigh import unseen_weights
+from certivote.pipeline import RowsInMemory, certify_votes, make_plan, prepare
+from certivote.pipeline._priors import unseen_weights
 from certivote.theory.bounds import holdout
 from certivote.voters import Mixed
 from certivote.voters._kinds import Training
@@ -120,7 +120,7 @@ def divided(where, n, voters):
             return []
         X, y, seed = drawn
         plan = make_plan("auto", voters, "auto", delta=DELTA, random_state=seed)
-        outcome = certify_votes(plan.with_method("holdout", DELTA), prepare(plan, X, y))
+        outcome = certify_votes(plan.with_method("holdout", DELTA), prepare(plan, RowsInMemory(plan.voters, X, y)))
         certificate = outcome.certificate
         risks = [truth.risk_of_part(outcome, number) for number in range(len(outcome.parts))]
         own = average = (certificate.bound, risks[certificate.deployed])

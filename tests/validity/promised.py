@@ -19,8 +19,8 @@ from worlds import furthest
 
 from certivote import certify, certify_predictions
 from certivote.pipeline import make_plan, run
-from certivote.pipeline._promises import Sight, Unseen, make_promises
-from certivote.pipeline._seeds import Seed, Streams
+from certivote.pipeline._promises import OutOfSampleRows, PromiseData, make_promises
+from certivote.pipeline._streams import Seed, Streams
 from certivote.promises import (
     Abstention,
     Costs,
@@ -28,8 +28,10 @@ from certivote.promises import (
     PredictionSets,
     Sensitivity,
     Subgroups,
+    by_theorem,
     count_votes,
     margins,
+    stated,
 )
 from certivote.theory.entities import Entities
 from certivote.theory.families import DIRICHLET
@@ -144,19 +146,18 @@ def chosen(method, where, n, count=1, trained=False, together=False):
         here = plan if groups is None else plan.by_entity()
         entities = None if groups is None else Entities(groups)
         votes = build_votes(codes=world.answers[cases], n_classes=world.n_classes)
-        sight = Sight(columns=world.column_of(cases), **(_training(world, rng) if trained else {}))
+        data = PromiseData(columns=world.column_of(cases), **(_training(world, rng) if trained else {}))
         (setting,) = here.settings()
         penalty = 0.0 if count == 1 else here.method.theorem.price(nats, setting)
         found = []
         for number in range(count):
             vote = Vote(DIRICHLET, np.empty(0), np.empty(0), weights_of(count)[number])
             counted = count_votes(here.method, "plurality", votes, labels, vote, rng, entities)
-            evidence = counted.evidence(setting.delta)
-            size = counted.count() or len(labels)
-            bound = here.method.theorem.bound(evidence.statistics, penalty, size, setting)
+            theorem = by_theorem(here.method.theorem, setting, penalty)
+            bound = stated(counted.evidence(setting.delta), setting.delta, theorem, "error").bound
             names = np.arange(world.n_classes)
             records = make_promises(
-                here, counted, sight, names, setting, penalty, Streams(Seed((seed,), fresh=False), "")
+                here, counted, data, names, setting, penalty, Streams(Seed((seed,), fresh=False), "")
             )
             found.append(worst(records, bound, said_by(where, count, number), world, together))
         return [furthest(pairs) for pairs in zip(*found, strict=True)]
@@ -170,7 +171,7 @@ def _training(world, rng):
     votes = OutOfSampleVotes(build_votes(codes=world.answers[cases], n_classes=world.n_classes), np.arange(VOTERS))
     entities = None if groups is None else Entities(groups)
     columns = world.column_of(cases)
-    return {"training": columns, "unseen": lambda: Unseen(votes, labels, columns, entities)}
+    return {"training": columns, "out_of_sample": lambda: OutOfSampleRows(votes, labels, columns, entities)}
 
 
 # Whole fits, and given models

@@ -10,7 +10,7 @@ from honest import DELTA
 from tallies import Tallies
 from worlds import is_at_most
 
-from certivote.pipeline import make_plan, prepare
+from certivote.pipeline import RowsInMemory, make_plan, prepare
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
@@ -54,7 +54,8 @@ def parts(where, n, voters, runs):
     rng, found = np.random.default_rng(2), []
     for _ in range(runs):
         X, y, seed = sampled(where, n, rng)
-        found.append(len(prepare(make_plan("auto", voters, delta=DELTA, random_state=seed), X, y).parts))
+        plan = make_plan("auto", voters, delta=DELTA, random_state=seed)
+        found.append(len(prepare(plan, RowsInMemory(plan.voters, X, y)).parts))
     return found
 
 

@@ -11,7 +11,7 @@ from honest import ATOMS, DELTA, GROVE, ON_STUMPS, STUMPS, TREES, fit
 from worlds import count_violations, is_at_most
 
 from certivote.maths.occam import PriceList
-from certivote.pipeline import Plan, make_plan, prepare
+from certivote.pipeline import Plan, RowsInMemory, make_plan, prepare
 from certivote.splits import Single
 
 SETTINGS = {
@@ -74,7 +74,7 @@ def test_a_prior_informed_by_the_certified_rows_is_caught(fresh):
     def informed(X, y, seed):
         rows = slice(0, 30) if fresh else slice(30, 60)
         plan = make_plan("dis-b", STUMPS, Single(0.95), prior="informed", random_state=seed)
-        (part,) = prepare(plan, X[rows], y[rows]).parts
+        (part,) = prepare(plan, RowsInMemory(plan.voters, X[rows], y[rows])).parts
         options = {"prior": part.hyper_priors[0].beta, "price_list": [(0.0, 0.95)], "delta": DELTA}
         return fit(X[30:], y[30:], seed, method="dis-b", **ON_STUMPS, **options)
 

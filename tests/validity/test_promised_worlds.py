@@ -8,8 +8,8 @@ from promised_worlds import truths
 from worlds import is_at_most
 
 from certivote.pipeline import make_plan
-from certivote.pipeline._promises import Sight, make_promises
-from certivote.pipeline._seeds import Seed, Streams
+from certivote.pipeline._promises import PromiseData, make_promises
+from certivote.pipeline._streams import Seed, Streams
 from certivote.promises import Precision, count_votes
 from certivote.theory.entities import Entities
 from certivote.theory.families import DIRICHLET
@@ -43,7 +43,7 @@ def test_what_many_rows_say_comes_near_to_the_truth(where):
     counted = count_votes(plan.method, "plurality", votes, labels, vote, np.random.default_rng(2), entities)
     streams, names = Streams(Seed((3,), fresh=False), ""), np.arange(world.n_classes)
     records = make_promises(
-        plan, counted, Sight(columns=world.column_of(cases)), names, plan.settings()[0], 0.0, streams
+        plan, counted, PromiseData(columns=world.column_of(cases)), names, plan.settings()[0], 0.0, streams
     )
     assert [record.name for record in records[1:]] == [promise.name for promise in PROMISED[where].values()]
     for record in records:

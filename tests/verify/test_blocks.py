@@ -32,7 +32,7 @@ def fitted(by_number=False, **parameters):
     if not by_number:
         return clf.fit(X, y)
     plan = replace(clf._plan(), by_number=ByNumber(200, 150))
-    clf._deploy(plan, run(plan, X, y, owner=clf))
+    clf._deploy(plan, run(plan, X, y))
     made = clf.certificate_.provenance
     key = stream_key("rows by number", seed=made.entropy, digest=made.data_digest) >> 128
     rule = NumberedRows(key, len(y), 0.5)

@@ -15,11 +15,11 @@ from kinds import case, forest, rows
 
 from certivote import CertifiedVoteClassifier, verify
 from certivote.certificate import FirstRows
-from certivote.pipeline import PartRows, _look
-from certivote.pipeline._split import split_rows
+from certivote.pipeline import PartRows, _pilot
+from certivote.pipeline._division import split_rows
 
-FOLDS = tuple(map(str, _look._FOLDS))
-PREPARE = importlib.import_module("certivote.pipeline._prepare")
+FOLDS = tuple(map(str, _pilot._FOLDS))
+MEMORY = importlib.import_module("certivote.pipeline._memory")
 
 
 def failures(certificate, *given, **options):
@@ -180,7 +180,7 @@ def forged_rows(monkeypatch, divide, **options):
     """A fit whose parts have other rows: the certificate is made from these, and agrees with itself."""
     X, y = rows(2, 2.5, 220)
     with monkeypatch.context() as patch:
-        patch.setattr(PREPARE, "split_rows", lambda shuffled, *how: divide(split_rows(shuffled, *how)))
+        patch.setattr(MEMORY, "split_rows", lambda shuffled, *how: divide(split_rows(shuffled, *how)))
         return CertifiedVoteClassifier("auto", forest(), random_state=5, **options).fit(X, y), X, y
 
 
@@ -245,11 +245,11 @@ def test_rows_that_are_far_more_than_there_are_take_no_memory(folded):
 
 def test_a_number_of_folds_picked_by_looking_is_on_trust_until_a_new_fit(monkeypatch, folded):
     """Another than the first rows speak for."""
-    limit = _look._expected_limit
+    limit = _pilot._expected_limit
     other = next(int(k) for k in FOLDS if k != folded.split)
     with monkeypatch.context() as patch:
-        patch.setattr(_look, "_expected_limit", lambda *how: 1e-3 if how[2] == other else limit(*how))
-        patch.setattr(_look, "_FEWEST_ERRORS", 0)
+        patch.setattr(_pilot, "_expected_limit", lambda *how: 1e-3 if how[2] == other else limit(*how))
+        patch.setattr(_pilot, "_FEWEST_ERRORS", 0)
         X, y = rows(2, 2.5, 220)
         clf = CertifiedVoteClassifier("auto", forest(), random_state=5).fit(X, y)
     assert clf.certificate_.split == str(other)

@@ -18,7 +18,7 @@ from kinds import as_fresh, case, forest, patients, rows
 from certivote import CertifiedVoteClassifier, certify_predictions, verify
 from certivote.certificate import Drift
 from certivote.maths.betting import betting_upper
-from certivote.pipeline import _units
+from certivote.pipeline import _grouping
 from certivote.verify._record import check_drift, fisher_p_value
 from certivote.verify._theorems import exact_losses, losses_fit
 
@@ -92,7 +92,7 @@ def test_rows_in_place_of_entities_are_caught():
 def test_a_remark_on_entities_of_one_row_is_there_where_it_must_be():
     alone = certify_predictions(*answered(), groups=np.arange(90))
     (remark,) = alone.remarks
-    assert remark.startswith("Every certified entity has one row")
+    assert remark.startswith("Every certified group has one row")
     together = certify_predictions(*answered(), groups=patients())
     assert together.remarks == ()
 
@@ -219,7 +219,7 @@ def test_errors_moved_from_late_to_early_are_caught_with_the_data():
 
 def test_rows_that_are_not_the_latest_are_caught_with_the_data(monkeypatch):
     given = case("holdout with an order")
-    monkeypatch.setattr(_units.Units, "arranged", lambda self, n_rows, rng: rng.permutation(n_rows))
+    monkeypatch.setattr(_grouping.Grouping, "arranged", lambda self, n_rows, rng: rng.permutation(n_rows))
     clf = CertifiedVoteClassifier("holdout", forest(), random_state=5).fit(given.X, given.y, **given.units)
     assert failures(verify(clf.certificate_, clf)) == set()
     found = failures(verify(clf.certificate_, clf, given.X, given.y, **given.units))

@@ -17,10 +17,10 @@ from certivote import CertifiedVoteClassifier, verify
 from certivote.certificate import Finding, FirstRows
 from certivote.maths.occam import PriceList
 from certivote.pipeline import PartRows
-from certivote.pipeline._split import split_rows
+from certivote.pipeline._division import split_rows
 from certivote.theory.predictors import RANDOM
 
-PREPARE = importlib.import_module("certivote.pipeline._prepare")
+MEMORY = importlib.import_module("certivote.pipeline._memory")
 
 
 def failures(certificate, *given, **options):
@@ -39,7 +39,7 @@ def forged_rows(monkeypatch, divide, method="dis-r", **options):
         return tuple(divide(part, len(shuffled)) for part in split_rows(shuffled, *how))
 
     with monkeypatch.context() as patch:
-        patch.setattr(PREPARE, "split_rows", other_rows)
+        patch.setattr(MEMORY, "split_rows", other_rows)
         return fit(method, **options)
 
 

@@ -19,7 +19,7 @@ from certivote.certificate import recorded_parameters
 from certivote.theory.families import FAMILIES
 from certivote.voters import Forest
 
-TRAIN = importlib.import_module("certivote.pipeline._train")
+RUN = importlib.import_module("certivote.pipeline.run")
 
 
 def failures(clf, X, y, refit=True):
@@ -69,7 +69,7 @@ def test_voters_trained_on_certified_rows_are_caught(split):
 def test_a_hyper_prior_picked_by_looking_is_caught(monkeypatch):
     X, y = rows(2, 1.5)
     with monkeypatch.context() as patch:
-        learn = TRAIN.informed_weights
+        learn = RUN.informed_weights
 
         def look(voters, training, labels, loss, rng, entities):
             weights = learn(voters, training, labels, loss, rng, entities)
@@ -78,7 +78,7 @@ def test_a_hyper_prior_picked_by_looking_is_caught(monkeypatch):
             ]
             return np.exp(-20 * np.array(errors)) / np.exp(-20 * np.array(errors)).sum()
 
-        patch.setattr(TRAIN, "informed_weights", look)
+        patch.setattr(RUN, "informed_weights", look)
         clf, X, y = fit("dis-r", prior="informed")
     assert failures(clf, X, y, refit=False) == set()
     assert "refit, hyper-prior" in failures(clf, X, y)

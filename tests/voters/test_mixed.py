@@ -6,7 +6,7 @@ from ballots import codes_of, fractions_of
 from sklearn.base import clone
 
 from certivote import CertifiedVoteClassifier, load
-from certivote.pipeline._weigh import informed_weights
+from certivote.pipeline._priors import informed_weights
 from certivote.splits import Single
 from certivote.voters import Mixed, _kinds, _race, resolve_voters
 from certivote.voters._race import unseen_votes

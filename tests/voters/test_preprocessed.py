@@ -146,7 +146,7 @@ def test_of_plain_numbers_the_voters_are_those_of_the_plain_rows(voters, method,
     for rows in (table, text):
         if rows is text:  # it has another digest than numbers: random numbers are to be the same all the same
             for digest in ("data_digest", "part_digest"):
-                monkeypatch.setattr(f"certivote.pipeline._prepare.{digest}", lambda *_: "data:" + 64 * "0")
+                monkeypatch.setattr(f"certivote.pipeline._memory.{digest}", lambda *_: "data:" + 64 * "0")
         plain = CertifiedVoteClassifier(method, voters, random_state=0).fit(X, y)
         clf = CertifiedVoteClassifier(method, Preprocessed(ColumnEncoder(), voters), random_state=0).fit(rows, y)
         assert np.array_equal(clf.voters_.votes(rows).masses(clf.weights_), plain.predict_proba(X))

@@ -6,7 +6,7 @@ import pytest
 from ballots import codes_of, fractions_of
 
 from certivote import CertifiedVoteClassifier
-from certivote.pipeline import _look
+from certivote.pipeline import _pilot
 from certivote.voters import Mixed, _kinds, _race
 from certivote.voters._kinds import KINDS, Training
 from certivote.voters._members import FoldedMember
@@ -257,9 +257,9 @@ def test_voters_are_the_same_for_any_number_of_jobs(regime, request):
 def test_certificates_and_folds_are_the_same_for_any_number_of_jobs(monkeypatch):
     X, y = crossed(200)
     fits = []
-    limit = _look._expected_limit
-    monkeypatch.setattr(_look, "_expected_limit", lambda *how: 1e-3 if how[2] == 2 else limit(*how))
-    monkeypatch.setattr(_look, "_FEWEST_ERRORS", 0)
+    limit = _pilot._expected_limit
+    monkeypatch.setattr(_pilot, "_expected_limit", lambda *how: 1e-3 if how[2] == 2 else limit(*how))
+    monkeypatch.setattr(_pilot, "_FEWEST_ERRORS", 0)
     for jobs in (1, 2):
         with joblib.parallel_config("threading", n_jobs=jobs):
             fits.append(CertifiedVoteClassifier(random_state=5).fit(X, y))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from certivote._warn import warn
 from certivote.dask._cluster import Passes, dask_package
 from certivote.dask._partition import Part, read, working_on
 from certivote.voters import BOOSTER_ROUNDS, booster_parameters
@@ -43,7 +44,7 @@ def train_booster(
     except ImportError as error:
         if error.name != "xgboost":  # it is installed
             told = f"xgboost cannot be imported, and its booster does not vote: {error!s:.200}"
-            warnings.warn(told, UserWarning, stacklevel=2)
+            warn(told)
         return None
     array, call = dask_package("dask.array"), dask_package().delayed
     step = -(-int(firsts[-1]) // _MOST_ROWS)
@@ -74,7 +75,7 @@ def train_booster(
         except Exception as error:  # any error that xgboost raises where a worker is lost
             if attempt + 1 == _ATTEMPTS:
                 told = f"xgboost could not train on this cluster, and its booster does not vote: {error!s:.200}"
-                warnings.warn(told, UserWarning, stacklevel=2)
+                warn(told)
     return None
 
 

@@ -18,10 +18,9 @@ from certivote.estimator import CertifiedVoteClassifier, VoteParameters
 from certivote.methods import BaseMethod
 from certivote.pipeline import (
     ByNumber,
-    Outcome,
     Plan,
     certify_votes,
-    prepare_elsewhere,
+    prepare,
     progress,
     refuse_fit_params,
 )
@@ -142,8 +141,8 @@ class DaskCertifiedVoteClassifier(CertificateCard, ClassifierMixin, VoteParamete
             rows = ClusterRows(
                 Passes(client, table, stage), plan, isinstance(self.voters, str) and self.voters == "auto"
             )
-            outcome = certify_votes(plan, prepare_elsewhere(plan, rows, stage), stage)
-        self._local = _local(self._given(), plan, outcome, rows.seen)
+            outcome = certify_votes(plan, prepare(plan, rows, stage=stage), stage)
+        self._local = CertifiedVoteClassifier(**self._given())._deploy(plan, outcome)
         self.certificate_, self.classes_ = self._local.certificate_, self._local.classes_
         self.n_features_in_, self.seconds_ = self._local.n_features_in_, rows.seconds
         held = rows.held
@@ -199,15 +198,6 @@ class DaskCertifiedVoteClassifier(CertificateCard, ClassifierMixin, VoteParamete
                 "solver='adam' goes through rows one by one: set learn_rows, which are brought to the client."
             )
         return replace(plan, by_number=ByNumber(self.sample_rows, self.learn_rows))
-
-
-def _local(parameters: dict[str, Any], plan: Plan, outcome: Outcome, seen: Any) -> CertifiedVoteClassifier:
-    """The fitted classifier of a run that took place elsewhere; ``seen``: the estimator that saw the features there."""
-    clf = CertifiedVoteClassifier(**parameters)
-    clf.n_features_in_ = seen.n_features_in_
-    if hasattr(seen, "feature_names_in_"):
-        clf.feature_names_in_ = seen.feature_names_in_
-    return clf._deploy(plan, outcome)
 
 
 def _answers(X: Any, model: CertifiedVoteClassifier) -> Any:

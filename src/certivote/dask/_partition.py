@@ -10,7 +10,6 @@ import joblib
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils import _safe_indexing
 
 from certivote.certificate import row_keys
@@ -82,8 +81,8 @@ class Part:
         All classes.
     voters : VoterSet
         How rows are checked.
-    seen : estimator
-        It knows the names and number of the features.
+    seen : Features or None
+        Of the first pass.
     """
 
     place: int
@@ -137,7 +136,7 @@ def apart(X: Any, y: Any) -> tuple[Any, Any]:
 
 
 def check(part: Part, X: Any, y: Any) -> tuple[Any, NDArray[Any], Any]:
-    """Rows and labels as voters get them, and an estimator that has seen the features."""
+    """Rows and labels as voters get them, and their features."""
     X, y = apart(X, y)
     if part.n_rows is not None and part.n_rows != len(X):
         raise ValueError(
@@ -150,9 +149,7 @@ def check(part: Part, X: Any, y: Any) -> tuple[Any, NDArray[Any], Any]:
         part.layout.refuse(part.place, Layout.of(X, y))
     if not len(X):
         return X, np.asarray(y), None
-    seen = BaseEstimator() if part.seen is None else part.seen
-    X, y = check_labelled(seen, part.voters, X, y, reset=part.seen is None)
-    return X, y, seen
+    return check_labelled(part.voters, X, y, part.seen)
 
 
 def same_rows(part: Part, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:

@@ -20,7 +20,7 @@ _CHUNK = 16 * LEAF
 
 
 @dataclass(frozen=True)
-class Looked:
+class PartitionSummary:
     """What the first pass finds in a partition."""
 
     n_rows: int
@@ -32,14 +32,16 @@ class Looked:
     index: tuple[int, int] | None
 
 
-def look(part: Part, X: Any, y: Any) -> Looked:
+def look(part: Part, X: Any, y: Any) -> PartitionSummary:
     """How many rows there are, their classes, and what the features are."""
     with working_on(part.place):
         layout = Layout.of(*apart(X, y)) if len(X) else None
         index = None if isinstance(y, Target) else _index_sums(X, y)
         X, labels, seen = check(part, X, y)
         found, counts = np.unique(labels, return_counts=True)
-        return Looked(len(labels), layout, found, counts, seen, fingerprint(X, labels) if len(labels) else b"", index)
+        return PartitionSummary(
+            len(labels), layout, found, counts, seen, fingerprint(X, labels) if len(labels) else b"", index
+        )
 
 
 def _index_sums(X: Any, y: Any) -> tuple[int, int] | None:
@@ -91,7 +93,7 @@ def vote(
 
 
 @dataclass(frozen=True)
-class Counted:
+class PartitionCounts:
     """What the last pass finds in a partition.
 
     Attributes
@@ -123,14 +125,14 @@ def count(
     loss: Loss,
     firsts: tuple[int, int],
     with_keys: bool,
-) -> Counted:
+) -> PartitionCounts:
     """Count what votes do on the certification rows, whose votes are forgotten at once.
 
     ``firsts`` are the places of the first training and the first certification row among all of their kind.
     """
     with working_on(part.place):
         rows, n_classes = read(part, X, y), len(part.classes)
-        found = Counted([np.zeros((n_classes, n_classes, 2), dtype=np.int64) for _ in weights], [], [], [])
+        found = PartitionCounts([np.zeros((n_classes, n_classes, 2), dtype=np.int64) for _ in weights], [], [], [])
         if rows is None:
             return found
         keys = np.frombuffer(b"".join(row_keys(rows.X)), np.uint8).reshape(-1, 16)

@@ -7,10 +7,11 @@ only tables of many votes do.
 
 import functools
 import math
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+
+from certivote._warn import warn
 
 __all__ = ["Loops", "compiled_loops"]
 
@@ -57,7 +58,7 @@ def compiled_loops() -> Loops | None:
     except ImportError as error:
         if error.name != "numba":  # it is installed, and refuses for instance a numpy that is newer than itself
             told = f"numba cannot be used, and loops run without it, more slowly: {error!s:.200}"
-            warnings.warn(told, UserWarning, stacklevel=2)
+            warn(told)
         return None
 
     def compiled(function: Loop) -> Loop:

@@ -4,7 +4,6 @@ import hashlib
 import math
 import os
 import secrets
-import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
+from certivote._warn import warn
 from certivote.certificate import Certificate, Witnesses, as_rows, check_aligned, witnessed
 from certivote.io import check_writable, read_model
 from certivote.maths.rank_bets import CHUNK, N_BETS, change_of_ranks, evidence_of_ranks, follow_ranks, ranks
@@ -374,7 +374,7 @@ class Model:
             used = witnessed(self.witnesses, rows, self.certificate)
             if used.found:
                 said = f"X has rows that the model was made from: {used}. Give rows that came after that."
-                warnings.warn(said, UserWarning, stacklevel=3)
+                warn(said)
         masses = self.voters.votes(rows).masses(self.weights)
         return on_grid(masses.max(axis=1))
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from certivote.certificate import AlarmRecord, Certificate, Earlier, WatchRecord, counted
 from certivote.monitor._drift import DriftMonitor
 from certivote.monitor._monitor import Monitor
-from certivote.pipeline import certify, certify_predictions, units_again
+from certivote.pipeline import certify, certify_predictions, required_grouping
 from certivote.promises import Promise, Subgroups, promises_of
 
 _FEW = 5
@@ -106,7 +106,7 @@ def recertify(
             raise ValueError("With a certificate, give predictions, the answers of its model to the rows, and no X.")
         answers: Any = predictions if name is None else {name: predictions}
         _check_answered(settings["promises"], table, scores)
-        groups, order = units_again([earlier], groups, order)
+        groups, order = required_grouping([earlier], groups, order)
         made = certify_predictions(y, answers, groups=groups, order=order, table=table, scores=scores, **settings)
     else:
         if X is None or predictions is not None:

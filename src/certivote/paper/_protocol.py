@@ -15,7 +15,7 @@ from certivote.methods import BaseMethod, make_method
 from certivote.paper._catalogue import DATASETS
 from certivote.paper._fetch import load
 from certivote.paper._runs import Run
-from certivote.pipeline import Split, certify_votes, make_plan, prepare
+from certivote.pipeline import RowsInMemory, Split, certify_votes, make_plan, prepare
 from certivote.theory.methods import METHODS
 from certivote.theory.risks import count_errors
 from certivote.voters import Forest, Stumps, VoterSet
@@ -114,10 +114,11 @@ def run_unit(
     solver = PROTOCOLS[unit.protocol]
     plan = make_plan(paper_method("dis-r", solver), voters, split, random_state=unit.seed, **PAPER_SETTING)
     start = time.process_time()
-    prepared = prepare(plan, data.X[train], data.y[train], methods=[METHODS[method] for method in methods])
+    rows = RowsInMemory(plan.voters, data.X[train], data.y[train])
+    prepared = prepare(plan, rows, methods=[METHODS[method] for method in methods])
     voter_seconds = time.process_time() - start
     test_votes = [part.voters.votes(data.X[test]) for part in prepared.parts]
-    test_labels = np.searchsorted(prepared.classes, data.y[test])
+    test_labels = np.searchsorted(rows.classes, data.y[test])
     for method in methods:
         start = time.process_time()
         outcome = certify_votes(plan.with_method(paper_method(method, solver), DELTA), prepared)

@@ -1,33 +1,50 @@
 """From rows to a certified vote, in the order of the work.
 
-A :class:`Plan` (:func:`make_plan` resolves every ``"auto"``) is run by :func:`run`: split the rows, fit the voters,
-weigh them by their out-of-sample votes, learn the posterior, draw, count, certify. Steps see only what came before
-them; nothing computed from the certification rows reaches the voters, the hyper-prior or the choice of the bound, and
-the draw has a random stream of its own. Formulas are in :mod:`certivote.theory`, the record is in
-:mod:`certivote.certificate`; nothing here is shown, verified or written to disk.
+A :class:`Plan` (:func:`make_plan` resolves every ``"auto"``) is run by :func:`run`: divide the rows, train the voters,
+weigh them by their out-of-sample votes, let them vote, learn the posterior, draw, count, certify. Steps see only what
+came before them; nothing computed from the certification rows reaches the voters, the hyper-prior or the choice of the
+bound, and the draw has a random stream of its own. Rows may lie in memory, on a cluster, or be known by the answers of
+given models: see :class:`Rows`. Formulas are in :mod:`certivote.theory`, the record is in :mod:`certivote.certificate`;
+nothing here is shown, verified or written to disk.
 """
 
-from certivote.pipeline._block_risks import Block
-from certivote.pipeline._by_number import ROWS_BY_NUMBER, ByNumber, NumberedRows, trains
-from certivote.pipeline._certify import CertifiedPart, Outcome, certify_votes
-from certivote.pipeline._certify_counts import certify_counts, count_predictions
+from certivote.pipeline._blocks import Block
 from certivote.pipeline._compare import compare
-from certivote.pipeline._counts import PredictionCounts, merge_counts
-from certivote.pipeline._decisive import DecisiveVoters
+from certivote.pipeline._counts import PredictionCounts, certify_counts, count_predictions, merge_counts
+from certivote.pipeline._division import ROWS_BY_NUMBER, ByNumber, NumberedRows, PartRows, Split, trains
+from certivote.pipeline._duplicates import COMPARED_ROWS
 from certivote.pipeline._given import certify, certify_predictions
-from certivote.pipeline._input import check_labelled, check_rows, refuse_fit_params
+from certivote.pipeline._grouping import Grouping, require_repeatable, required_grouping
+from certivote.pipeline._input import as_floats, check_held, check_labelled, check_rows, plain_values, refuse_fit_params
 from certivote.pipeline._learn import SOLVERS, Problem, training_objective
+from certivote.pipeline._memory import RowsInMemory
 from certivote.pipeline._plan import PARAMETER_CONSTRAINTS, Plan, make_plan, usual_voters
-from certivote.pipeline._prepare import prepare
-from certivote.pipeline._prepare_elsewhere import RowsElsewhere, prepare_elsewhere
-from certivote.pipeline._prepared import Count, FullCount, Prepared, PreparedPart
 from certivote.pipeline._progress import Stage, progress
-from certivote.pipeline._reference import GRID, ColumnShares, Reference, on_grid, table_columns
-from certivote.pipeline._run import run
-from certivote.pipeline._seeds import Seed
-from certivote.pipeline._split import COMPARED_ROWS, PartRows, Split
-from certivote.pipeline._units import require_repeatable, units_again
-from certivote.pipeline._values import as_floats, check_held, plain_values
+from certivote.pipeline._promises import PromiseData
+from certivote.pipeline._record import CertifiedPart, Outcome
+from certivote.pipeline._reference import (
+    GRID,
+    ColumnShares,
+    KeptRows,
+    Reference,
+    on_grid,
+    table_columns,
+)
+from certivote.pipeline._rows import (
+    CertificationRows,
+    Count,
+    Division,
+    Prepared,
+    PreparedPart,
+    Rows,
+    RowsOfPart,
+    RowsWithVotes,
+    Table,
+    TrainingRows,
+    unseen_classes,
+)
+from certivote.pipeline._streams import Seed, Streams
+from certivote.pipeline.run import certify_votes, prepare, run
 
 __all__ = [
     "COMPARED_ROWS",
@@ -37,11 +54,13 @@ __all__ = [
     "SOLVERS",
     "Block",
     "ByNumber",
+    "CertificationRows",
     "CertifiedPart",
     "ColumnShares",
     "Count",
-    "DecisiveVoters",
-    "FullCount",
+    "Division",
+    "Grouping",
+    "KeptRows",
     "NumberedRows",
     "Outcome",
     "PartRows",
@@ -50,11 +69,18 @@ __all__ = [
     "Prepared",
     "PreparedPart",
     "Problem",
+    "PromiseData",
     "Reference",
-    "RowsElsewhere",
+    "Rows",
+    "RowsInMemory",
+    "RowsOfPart",
+    "RowsWithVotes",
     "Seed",
     "Split",
     "Stage",
+    "Streams",
+    "Table",
+    "TrainingRows",
     "as_floats",
     "certify",
     "certify_counts",
@@ -70,14 +96,14 @@ __all__ = [
     "on_grid",
     "plain_values",
     "prepare",
-    "prepare_elsewhere",
     "progress",
     "refuse_fit_params",
     "require_repeatable",
+    "required_grouping",
     "run",
     "table_columns",
     "training_objective",
     "trains",
-    "units_again",
+    "unseen_classes",
     "usual_voters",
 ]

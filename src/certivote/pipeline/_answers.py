@@ -1,16 +1,38 @@
-"""What given models say of given rows: their answers, checked, and matched with the true labels by value."""
+"""What given models say of given rows: their answers, checked, matched with the true labels by value, and certified.
+
+A given model is a fixed vote: nothing trains it and nothing is learned, so its rows are one part, and all of them
+certify. Of several models, a vote of them is learned like any other.
+"""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils._param_validation import validate_parameter_constraints
 
-from certivote.certificate import check_aligned, missing_places
-from certivote.pipeline._values import plain_values
+from certivote.certificate import Finding, Subject, check_aligned, missing_places
+from certivote.pipeline._division import PartRows
+from certivote.pipeline._duplicates import Duplicates
+from certivote.pipeline._grouping import Grouping
+from certivote.pipeline._input import plain_values
+from certivote.pipeline._plan import PARAMETER_CONSTRAINTS, Plan, make_plan
+from certivote.pipeline._progress import Stage
+from certivote.pipeline._promises import PromiseData
+from certivote.pipeline._record import Outcome
+from certivote.pipeline._reference import KeptRows
+from certivote.pipeline._rows import CertificationRows, Division, RowsWithVotes, Table
+from certivote.pipeline._streams import Seed, Streams
+from certivote.pipeline.run import certify_votes, prepare
+from certivote.promises import Columns, Promise, Repeats
+from certivote.theory.methods import GIVEN_MODEL
 from certivote.theory.predictors import RANDOM
+from certivote.voters import FittedVoters
+from certivote.votes import build_votes
 
 Labels = list[Any]
+Codes = NDArray[np.intp]
 Array = NDArray[np.float64]
 Probable = tuple[Labels, Array]
 """Classes, and what a model says of the probability of each, row by row."""
@@ -50,6 +72,13 @@ def by_name(several: Any) -> dict[str, Any]:
     if twice:
         raise ValueError(f"Names of models must differ; {', '.join(map(repr, twice))} occurs more than once.")
     return dict(zip(names, (several[name] for name in several), strict=True))
+
+
+def named_answers(y_pred: Any) -> dict[str, Any]:
+    """The answers of each model by its name; of one without a name, ``model``."""
+    if isinstance(y_pred, Mapping) or hasattr(y_pred, "columns"):
+        return by_name(y_pred)
+    return {"model" if getattr(y_pred, "name", None) is None else str(y_pred.name): y_pred}
 
 
 def _name(model: Any) -> str:
@@ -196,6 +225,147 @@ def codes_of(labels: Labels, classes: Labels) -> NDArray[np.intp]:
     return np.array([places[label] for label in labels], dtype=np.intp)
 
 
+def as_written(classes: Labels) -> NDArray[Any]:
+    """The classes as text."""
+    return np.array([str(label) for label in classes], dtype=object)
+
+
 def _few(labels: Labels) -> str:
     distinct = list(dict.fromkeys(labels))
     return ", ".join(f"{label!r:.40}" for label in distinct[:5]) + (", ..." if len(distinct) > 5 else "")
+
+
+@dataclass(frozen=True)
+class AnsweredRows:
+    """Rows that given models have answered, as a run asks for them; see :class:`certivote.pipeline.Rows`.
+
+    Attributes
+    ----------
+    classes : array of str
+        All of them, in ascending order.
+    labels : array of int
+        The true class of each row, by its place among them.
+    table, grouping, subject
+        As for :class:`~certivote.pipeline.Rows`.
+    streams : Streams
+        What is random depends on these rows.
+    digests, duplicates, repeats, votes_digest
+        As for :class:`~certivote.pipeline.RowsWithVotes`.
+    n_train : int
+        How many training rows were shown to compare.
+    found : tuple of Finding
+        What the rows show about rows that belong together.
+    answers : array of int of shape (n_rows, n_models)
+        By their places among the classes.
+    data : PromiseData
+    """
+
+    classes: NDArray[Any]
+    labels: Codes
+    table: Table
+    grouping: Grouping
+    streams: Streams
+    digests: tuple[str, str]
+    subject: Subject
+    duplicates: Duplicates = (0, 0)
+    n_train: int = 0
+    found: tuple[Finding, ...] = ()
+    repeats: Repeats | None = None
+    votes_digest: str = ""
+    answers: Codes = field(default_factory=lambda: np.empty((0, 0), dtype=np.intp))
+    data: PromiseData = field(default_factory=lambda: PromiseData(answers_only=True))
+
+    @classmethod
+    def of(
+        cls, truth: Labels, classes: Labels, target: str, columns: tuple[str, ...], n_columns: int, **facts: Any
+    ) -> "AnsweredRows":
+        """Of true labels; ``target``, ``columns`` and ``n_columns`` are as a certificate records them."""
+        labels = codes_of(truth, classes)
+        counts = np.bincount(labels, minlength=len(classes))
+        table = Table(target, columns, n_columns, tuple(counts.tolist()))
+        return cls(as_written(classes), labels, table, **facts)
+
+    @property
+    def columns(self) -> Columns | None:
+        return self.data.columns
+
+    def digest(self) -> str:
+        return self.streams.digest
+
+    def divide(self, plan: Plan, streams: Streams, stage: Stage) -> Division:
+        return Division((self,), "none")
+
+    @property
+    def rows(self) -> PartRows:
+        return PartRows(np.arange(0), np.arange(len(self.labels)))
+
+    @property
+    def training_labels(self) -> Codes:
+        return self.labels[:0]
+
+    def training(self) -> None:
+        return None
+
+    def fit(self, training: Any, rng: Any) -> FittedVoters:
+        return cast(FittedVoters, _GivenModels(self.answers.shape[1]))
+
+    def vote(self, voters: FittedVoters) -> RowsWithVotes:
+        return RowsWithVotes(
+            votes=build_votes(codes=self.answers, n_classes=len(self.classes)),
+            labels=self.labels,
+            digests=self.digests,
+            duplicates=self.duplicates,
+            entities=self.grouping.of(self.rows.certify),
+            times=self.grouping.times,
+            repeats=self.repeats,
+            votes_digest=self.votes_digest,
+        )
+
+    def findings(self) -> tuple[Finding, ...]:
+        return self.found
+
+    def promise_data(self, voters: FittedVoters) -> PromiseData:
+        return self.data
+
+    def kept(self, certification: CertificationRows) -> KeptRows:
+        return KeptRows()
+
+
+@dataclass(frozen=True)
+class _GivenModels:
+    """Their answers are known, and nobody asks for others."""
+
+    n_voters: int
+
+
+def given_plan(delta: float, promises: Sequence[Promise], together: bool, random_state: Any) -> Plan:
+    """What is done with the answers of given models, the parameters checked."""
+    given = {"delta": delta, "promises": promises, "together": together, "random_state": random_state}
+    validate_parameter_constraints({name: PARAMETER_CONSTRAINTS[name] for name in given}, given, "certify")
+    return make_plan(split="none", **given)
+
+
+def for_models(plan: Plan, names: Sequence[str], subject: Subject, seed: Seed) -> Plan:
+    """The plan for so many models: of several, delta is divided among them and their vote.
+
+    Where answers are all that there is, an enemy who knows the seed could arrange them for bets in order.
+    """
+    given = {
+        "models": list(names),
+        "delta": plan.delta,
+        "promises": plan.given["promises"],
+        "together": plan.together,
+    }
+    in_order = seed.fresh or subject == "models"
+    return replace(plan, n_candidates=len(names) + (len(names) > 1), given=given, in_order=in_order)
+
+
+def certify_vote(plan: Plan, rows: AnsweredRows, answers: Codes, data: PromiseData) -> Outcome:
+    """Certify a vote of several models, which is learned."""
+    return certify_votes(plan, prepare(plan, replace(rows, answers=answers, data=data), streams=rows.streams))
+
+
+def certify_alone(plan: Plan, rows: AnsweredRows, answers: Codes, data: PromiseData) -> Outcome:
+    """Certify one model by itself."""
+    alone = replace(plan, method=GIVEN_MODEL, family=GIVEN_MODEL.family, prior=1.0)
+    return certify_vote(alone, rows, answers[:, None], data)

@@ -12,10 +12,10 @@ from sklearn.utils._param_validation import validate_parameter_constraints
 from certivote.certificate import Certificate
 from certivote.frames import as_frame
 from certivote.methods import BaseMethod, make_method, methods_with
-from certivote.pipeline._certify import certify_votes
+from certivote.pipeline._memory import RowsInMemory
 from certivote.pipeline._plan import PARAMETER_CONSTRAINTS, make_plan
-from certivote.pipeline._prepare import prepare
 from certivote.pipeline._progress import progress
+from certivote.pipeline.run import certify_votes, prepare
 from certivote.theory.methods import METHODS
 
 
@@ -80,8 +80,9 @@ def compare(
         raise ValueError("methods has one method twice; each may be there once, with options of its own.")
     rows, certificates = [], {}
     with progress(verbose) as stage:
-        prepared = prepare(plan, X, y, groups=groups, order=order, methods=[each.row for each in asked], stage=stage)
-        chosen = wanted or [each.name for each in methods_with(len(prepared.classes))]
+        table = RowsInMemory(plan.voters, X, y, groups=groups, order=order)
+        prepared = prepare(plan, table, methods=[each.row for each in asked], stage=stage)
+        chosen = wanted or [each.name for each in methods_with(len(prepared.rows.classes))]
         delta = plan.delta / len(chosen) if joint else plan.delta
         for each in chosen:
             start = time.perf_counter()
@@ -90,11 +91,11 @@ def compare(
             name = make_method(each).name
             certificates[name] = certificate.to_json(indent=None)
             rows.append({"method": name, **_row(certificate), "seconds": seconds})
-    table = pd.DataFrame(rows).set_index("method")
-    table.attrs["note"] = _note(len(chosen), plan.delta, joint)
-    table.attrs["certificates"] = certificates
-    table.attrs["entropy"], table.attrs["fresh"] = list(prepared.streams.seed.words), prepared.streams.seed.fresh
-    return table
+    shown = pd.DataFrame(rows).set_index("method")
+    shown.attrs["note"] = _note(len(chosen), plan.delta, joint)
+    shown.attrs["certificates"] = certificates
+    shown.attrs["entropy"], shown.attrs["fresh"] = list(prepared.streams.seed.words), prepared.streams.seed.fresh
+    return shown
 
 
 def _row(certificate: Certificate) -> dict[str, Any]:

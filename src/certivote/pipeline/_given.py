@@ -1,18 +1,17 @@
 """Certificates for what people already have: fitted models, or just their answers to rows that they have not seen."""
 
 import dataclasses
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from certivote._warn import warn
 from certivote.certificate import (
     Candidate,
     Certificate,
     Finding,
-    Subject,
     as_rows,
     check_aligned,
     data_digest,
@@ -21,28 +20,32 @@ from certivote.certificate import (
     used_rows,
 )
 from certivote.pipeline._answers import (
-    Probable,
+    AnsweredRows,
+    Codes,
     ask,
     by_class,
-    by_name,
+    certify_alone,
+    certify_vote,
     checked_labels,
     checked_scores,
     codes_of,
+    for_models,
+    given_plan,
     match,
+    named_answers,
     named_models,
     probabilities,
     true_labels,
 )
-from certivote.pipeline._given_rows import GivenRows, alone, certified, checked_plan, for_models
+from certivote.pipeline._division import PartRows
+from certivote.pipeline._duplicates import TrainingOverlap, count_duplicates
+from certivote.pipeline._grouping import Grouping, make_grouping, required_grouping
+from certivote.pipeline._input import check_held, column_name
 from certivote.pipeline._plan import Plan
-from certivote.pipeline._promises import Sight, check_promises, check_sight, columns_of
-from certivote.pipeline._seeds import Streams, seed_of
-from certivote.pipeline._shown import Shown
-from certivote.pipeline._split import Duplicates, PartRows, count_duplicates
-from certivote.pipeline._unit_remarks import unit_findings
-from certivote.pipeline._units import Units, make_units, units_again
-from certivote.pipeline._values import check_held, column_name
-from certivote.promises import Promise
+from certivote.pipeline._promises import PromiseData, check_promise_data, check_promises, columns_of
+from certivote.pipeline._streams import Streams, seed_of
+from certivote.promises import Columns, Promise
+from certivote.remarks import related_rows
 from certivote.voters import reachable
 
 
@@ -109,33 +112,40 @@ def certify(
     >>> certificate.deployed_part.errors, certificate.deployed_part.n, round(certificate.bound, 4)
     (4, 143, 0.0629)
     """
-    plan = checked_plan(delta, promises, together, random_state)
+    plan = given_plan(delta, promises, together, random_state)
     check_aligned(X=X, y=y, groups=groups, order=order)
     models, truth = named_models(model), true_labels(y)
-    groups, order = units_again((own for own in reachable(models) if isinstance(own, Certificate)), groups, order)
-    units, table = make_units(len(truth), groups, order), _table(X, len(truth), "X")
+    groups, order = required_grouping((own for own in reachable(models) if isinstance(own, Certificate)), groups, order)
+    grouping, table = make_grouping(len(truth), groups, order), _table(X, len(truth), "X")
     _check_fresh(models, table)
-    keys, everything = row_keys(table), PartRows(np.arange(0), np.arange(len(truth)))
-    streams = Streams(seed_of(random_state), data_digest(_rows_digest(keys, truth), units.beside))
-    units = units.shuffled(streams)
-    shown = None if training is None else Shown.beside(table, _table(training, None, "training"))
-    rows = _Rows(
-        truth=truth,
-        target=column_name(y),
-        keys=keys,
-        training=shown,
-        columns=tuple(map(str, getattr(X, "columns", ()))),
-        n_columns=np.shape(table)[1] if len(np.shape(table)) == 2 else 1,
-        units=units,
-        duplicates=(count_duplicates(keys, everything)[0], shown.again if shown else 0),
-        findings=_findings(units, everything, table, streams.digest),
-        table=table,
-        streams=streams,
-    )
+    keys = row_keys(table)
+    digest = _rows_digest(keys, truth)
+    streams = Streams(seed_of(random_state), data_digest(digest, grouping.beside))
+    grouping = grouping.shuffled(streams)
+    overlap = None if training is None else TrainingOverlap.of(table, _table(training, None, "training"))
+    facts: dict[str, Any] = {
+        "target": column_name(y),
+        "columns": tuple(map(str, getattr(X, "columns", ()))),
+        "n_columns": np.shape(table)[1] if len(np.shape(table)) == 2 else 1,
+        "grouping": grouping,
+        "streams": streams,
+        "digests": (digest, overlap.digest if overlap else ""),
+        "subject": "models",
+        "duplicates": (
+            count_duplicates(keys, PartRows(np.arange(0), np.arange(len(truth))))[0],
+            overlap.duplicates if overlap else 0,
+        ),
+        "n_train": overlap.n if overlap else 0,
+        "found": _findings(grouping, table, streams.digest),
+    }
     # Only now: a model may change the rows that it is asked about.
     answers = {name: ask(name, each, X, len(truth)) for name, each in models.items()}
-    sure = [probabilities(name, each, X, len(truth)) for name, each in models.items()] if promises else []
-    return _certificate(answers, [_known(each) for each in models.values()], rows, plan, sure)
+    sure = [probabilities(name, each, X, len(truth)) if promises else None for name, each in models.items()]
+    classes = match(truth, list(answers.values()), [_known(each) for each in models.values()], list(answers))
+    columns = _columns(table)
+    data = [PromiseData(columns, answers_only=True, masses=said and by_class(said, classes)) for said in sure]
+    codes = {name: codes_of(said, classes) for name, said in answers.items()}
+    return _best(plan, AnsweredRows.of(truth, classes, **facts), codes, data)
 
 
 def certify_predictions(
@@ -178,110 +188,60 @@ def certify_predictions(
     >>> print(f"{certificate.bound:.4f}")
     0.0235
     """
-    plan = checked_plan(delta, promises, together, random_state)
+    plan = given_plan(delta, promises, together, random_state)
     check_aligned(y_true=y_true, y_pred=y_pred, groups=groups, order=order, table=table, scores=scores)
     truth = true_labels(y_true, "y_true")
-    if isinstance(y_pred, Mapping) or hasattr(y_pred, "columns"):
-        columns = by_name(y_pred)
-    else:
-        columns = {"model" if getattr(y_pred, "name", None) is None else str(y_pred.name): y_pred}
-    if not columns:
+    given = named_answers(y_pred)
+    if not given:
         raise ValueError("y_pred is empty; give the answers of a model, or of several by name.")
-    answers = {name: checked_labels(name, given, len(truth)) for name, given in columns.items()}
+    answers = {name: checked_labels(name, said, len(truth)) for name, said in given.items()}
     said = np.empty((len(truth), len(answers)), dtype=object)
     said[:] = list(zip(*answers.values(), strict=True))
-    keys, units, seed = row_keys(said), make_units(len(truth), groups, order), seed_of(random_state)
+    digest, grouping, seed = (
+        _rows_digest(row_keys(said), truth),
+        make_grouping(len(truth), groups, order),
+        seed_of(random_state),
+    )
     looked = None if table is None else _table(table, len(truth), "table")
     sure = None if scores is None else checked_scores(scores, len(truth), len(answers))
-    beside = dict(units.beside)
+    beside = dict(grouping.beside)
     # What promises look at, as the record shows: where it stands must not be arranged for the rows that are set aside.
     if sure is not None and any(promise.needs == "scores" for promise in plan.promises):
         beside["scores"] = sure
-    column = columns_of(looked, tuple(map(str, getattr(looked, "columns", ()))), np.arange(len(truth)))
+    column = _columns(looked)
     if column is not None:
         beside |= {f"column {name}": column(name) for promise in plan.promises for name in promise.column_names}
-    streams = Streams(seed, data_digest(_rows_digest(keys, truth), beside))
+    streams = Streams(seed, data_digest(digest, beside))
     if seed.fresh:  # otherwise bets need no order
-        units = units.shuffled(streams)
-    everything = PartRows(np.arange(0), np.arange(len(truth)))
-    rows = _Rows(
-        truth=truth,
+        grouping = grouping.shuffled(streams)
+    classes = match(truth, list(answers.values()), [[]] * len(answers), list(answers))
+    rows = AnsweredRows.of(
+        truth,
+        classes,
         target=column_name(y_true),
-        keys=keys,
-        training=None,
         columns=tuple(answers),
         n_columns=len(answers),
-        units=units,
-        duplicates=(0, 0),  # answers alone do not tell
-        findings=_findings(units, everything, looked, streams.digest),
-        subject="answers",
-        table=looked,
-        scores=sure,
+        grouping=grouping,
         streams=streams,
+        digests=(digest, ""),
+        subject="answers",  # which do not tell whether rows are equal
+        found=_findings(grouping, looked, streams.digest),
     )
-    return _certificate(answers, [[]] * len(answers), rows, plan, [])
+    codes = {name: codes_of(given, classes) for name, given in answers.items()}
+    return _best(plan, rows, codes, [PromiseData(column, answers_only=True, scores=sure)] * len(answers))
 
 
-@dataclasses.dataclass(frozen=True)
-class _Rows:
-    """What is known of the rows besides the answers to them."""
-
-    truth: list[Any]
-    target: str
-    keys: Sequence[bytes]
-    training: Shown | None
-    columns: tuple[str, ...]
-    n_columns: int
-    units: Units
-    duplicates: Duplicates
-    findings: tuple[Finding, ...]
-    streams: Streams
-    subject: Subject = "models"
-    table: Any = None
-    scores: NDArray[np.float64] | None = None
-
-    def digests(self) -> tuple[str, str]:
-        """Of these rows with their labels, and of the training rows."""
-        return _rows_digest(self.keys, self.truth), self.training.digest if self.training else ""
-
-    def sight(self, probable: Probable | None, classes: list[Any], alone: bool) -> Sight:
-        """What promises may see of one model, or of a vote of several."""
-        names = tuple(map(str, getattr(self.table, "columns", ())))
-        columns = columns_of(self.table, names, np.arange(len(self.truth)))
-        return Sight(columns, is_given=alone, masses=probable and by_class(probable, classes), scores=self.scores)
-
-    def among(self, classes: list[Any]) -> GivenRows:
-        """The same with labels as codes."""
-        return GivenRows(
-            classes=classes,
-            labels=codes_of(self.truth, classes),
-            target=self.target,
-            columns=self.columns,
-            n_columns=self.n_columns,
-            units=self.units,
-            streams=self.streams,
-            digests=self.digests(),
-            training_rows=self.training.n if self.training else 0,
-            duplicates=self.duplicates,
-            findings=self.findings,
-            subject=self.subject,
-        )
-
-
-def _certificate(
-    answers: dict[str, list[Any]], known: Sequence[Any], rows: _Rows, usual: Plan, sure: Sequence[Probable | None]
-) -> Certificate:
-    """The certificate of the best candidate."""
-    classes = match(rows.truth, list(answers.values()), known, list(answers))
-    given = rows.among(classes)
-    codes = np.stack([codes_of(said, classes) for said in answers.values()], axis=1)
-    plan = for_models(usual, list(answers), rows.subject, rows.streams.seed)
-    sights = [rows.sight(probable, classes, alone=True) for probable in sure or [None] * len(answers)]
-    check_promises(plan.promises, np.array(list(map(str, classes))), sights[0].columns)
-    check_sight(plan.promises, sights, list(answers))
+def _best(plan: Plan, rows: AnsweredRows, answers: Mapping[str, Codes], data: Sequence[PromiseData]) -> Certificate:
+    """The certificate of the best candidate: one of the models, or a vote of them."""
+    plan, names = for_models(plan, list(answers), rows.subject, rows.streams.seed), list(answers)
+    check_promises(plan.promises, rows.classes, data[0].columns)
+    check_promise_data(plan.promises, data, names)
     # A vote of several is drawn first: all certificates then say where randomness came from, whichever is the best.
-    vote = certified(plan, codes, given, rows.sight(None, classes, alone=False)) if len(answers) > 1 else None
-    each = [certified(alone(plan), codes[:, [j]], given, sight).certificate for j, sight in enumerate(sights)]
+    vote = None
+    if len(names) > 1:
+        codes = np.stack(list(answers.values()), axis=1)
+        vote = certify_vote(plan, rows, codes, dataclasses.replace(data[0], answers_only=False, masses=None))
+    each = [certify_alone(plan, rows, answers[name], own).certificate for name, own in zip(names, data, strict=True)]
     best = min(range(len(each)), key=lambda j: each[j].bound)
     certificate, weights = each[best], np.eye(len(each))[best]
     if vote is None:
@@ -290,7 +250,7 @@ def _certificate(
         certificate, weights = vote.certificate, vote.deployed.vote.weights
     candidates = [
         Candidate(name, dataclasses.replace(own.deployed_part.statement, kind="candidate"), own is certificate, weight)
-        for name, own, weight in zip(answers, each, weights.tolist(), strict=True)
+        for name, own, weight in zip(names, each, weights.tolist(), strict=True)
     ]
     return dataclasses.replace(certificate, candidates=tuple(candidates))
 
@@ -302,7 +262,7 @@ def _check_fresh(models: dict[str, Any], X: Any) -> None:
         if used is None or used.none_found:
             continue
         if not used.found:
-            warnings.warn(f"Whether {name} was made from these rows was {used}.", UserWarning, stacklevel=3)
+            warn(f"Whether {name} was made from these rows was {used}.")
             continue
         raise ValueError(
             f"X has rows that {name} was made from: {used}. Its own certificate is about these; another needs rows "
@@ -316,11 +276,19 @@ def _rows_digest(keys: Sequence[bytes], truth: list[Any]) -> str:
     return part_digest(keys, labels, np.arange(len(truth)))
 
 
-def _findings(units: Units, rows: PartRows, table: Any, digest: str) -> tuple[Finding, ...]:
+def _findings(grouping: Grouping, table: Any, digest: str) -> tuple[Finding, ...]:
     """What the rows show about rows that belong together, where there is a table of them."""
-    if len(np.shape(table)) != 2:
+    if len(np.shape(table)) != 2 or grouping.entities is not None:
         return ()
-    return unit_findings(units, rows, table, tuple(map(str, getattr(table, "columns", ()))), digest)
+    names, every = tuple(map(str, getattr(table, "columns", ()))), np.arange(np.shape(table)[0])
+    return related_rows(table, every[:0], every, names, digest=digest, in_time=bool(grouping.order))
+
+
+def _columns(table: Any) -> Columns | None:
+    """What promises see of a table."""
+    return columns_of(
+        table, tuple(map(str, getattr(table, "columns", ()))), np.arange(np.shape(table)[0] if np.shape(table) else 0)
+    )
 
 
 def _known(model: Any) -> list[Any]:

@@ -6,8 +6,9 @@ a random stream of its own.
 """
 
 import functools
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,12 @@ from numpy.typing import NDArray
 from scipy import optimize
 from threadpoolctl import ThreadpoolController
 
-from certivote.pipeline._block_risks import Blocks, blocked_boosting, blocked_risk
+from certivote.pipeline._blocks import Blocks, blocked_boosting, blocked_risk
+from certivote.pipeline._plan import Plan
+from certivote.pipeline._priors import HyperPrior
 from certivote.pipeline._progress import Tick
+from certivote.pipeline._rows import PreparedPart
+from certivote.pipeline._streams import Streams
 from certivote.theory.entities import Entities
 from certivote.theory.families import Draw, Family
 from certivote.theory.methods import Method
@@ -87,6 +92,16 @@ class Problem:
     def limits(self) -> tuple[Array, Array]:
         """Lowest and highest values of ``x``."""
         return self.family.limits(self.votes.n_voters)
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What was chosen before the draw."""
+
+    parameters: Array
+    prior: Array
+    prior_weight: float
+    setting: Setting
 
 
 @dataclass(frozen=True)
@@ -279,3 +294,34 @@ def _mean_over_draws(
 
 
 SOLVERS: dict[str, Callable[[Problem, np.random.Generator, Tick], Array]] = {"lbfgs": lbfgs, "adam": adam}
+
+
+def learn(plan: Plan, part: PreparedPart, streams: Streams, number: int, tick: Tick) -> Learned:
+    """The best of all candidates, by the expected bound: hyper-priors, and orders of the Rényi divergence."""
+    rows, hyper_priors = part.certification, part.hyper_priors
+    if not plan.family.over_weights:
+        # Its prior is over voters: the concentration does not enter, and there is nothing to choose.
+        hyper_priors = (HyperPrior(hyper_priors[0].beta),)
+    options: list[tuple[Problem, Learned]] = []
+    for hyper_prior in hyper_priors:
+        prior = plan.family.prior(hyper_prior.beta)
+        for candidate in plan.settings():
+            setting = replace(candidate, prior_nats=-math.log(hyper_prior.weight))
+            problem = Problem(
+                *rows.to_learn(),
+                plan.loss,
+                prior,
+                plan.family,
+                plan.method,
+                setting,
+                rows.entities,
+                rows.n_rows,
+                rows.blocks,
+            )
+            found = prior
+            if plan.method.predictor.learns:
+                found = SOLVERS[plan.solver](problem, streams.of("learning", number, len(options)), tick)
+            options.append((problem, Learned(found, prior, hyper_prior.weight, setting)))
+    if len(options) == 1:
+        return options[0][1]
+    return min(options, key=lambda option: expected_bound(option[0], option[1].parameters))[1]

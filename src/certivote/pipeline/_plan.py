@@ -1,5 +1,6 @@
 """Everything that must be fixed before the certification rows are looked at, with every ``"auto"`` resolved."""
 
+import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
@@ -7,15 +8,15 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from certivote.certificate import recorded_parameters
 from certivote.maths.occam import PriceList
 from certivote.methods import Auto, BaseMethod, make_method
-from certivote.pipeline._by_number import ByNumber
-from certivote.pipeline._hyper_priors import staying_price
-from certivote.pipeline._split import Split
+from certivote.pipeline._division import ByNumber, Split
+from certivote.pipeline._grouping import Grouping
+from certivote.pipeline._priors import staying_price
 from certivote.promises import ByClass, Promise
 from certivote.splits import BaseSplit, make_split
 from certivote.theory.bounds import SMALLEST_DELTA
@@ -135,6 +136,11 @@ class Plan:
     def parameters(self) -> tuple[tuple[str, str], ...]:
         """The parameters as they were given, as a certificate records them."""
         return recorded_parameters(self.given)
+
+    @property
+    def is_informed(self) -> bool:
+        """Whether the hyper-prior is learned from training rows."""
+        return isinstance(self.prior, str) and self.prior == "informed"
 
     @property
     def n_parts(self) -> int:
@@ -281,3 +287,57 @@ def _promises(promises: Sequence[Promise], method: BaseMethod) -> tuple[Promise,
             f"certifies another. Use method='auto' or one of {', '.join(able)}."
         )
     return (ByClass(), *promises)
+
+
+def check_plan(
+    plan: Plan, methods: Sequence[Method], classes: NDArray[Any], grouping: Grouping, given: bool = False
+) -> None:
+    """Refuse voters, methods, classes, splits and groups that do not go together; of ``given`` models, none."""
+    if given:
+        return
+    voters, name = plan.voters, type(plan.voters).__name__
+    if len(classes) < 2:
+        raise ValueError(
+            f"y has one class only ({classes.tolist()[0]!r}); a vote needs at least two. "
+            "Classifier can't train when only one class is present."
+        )
+    for method in methods:
+        if len(classes) > 2 and method.theorem.two_classes:
+            raise ValueError(
+                f"method={method.name!r} is for two classes, and y has {len(classes)}. Use 'so' or 'fo' for a mean "
+                "vote among more, or 'dis-r' for a drawn one."
+            )
+    if len(classes) > 2 and not voters.multi_class:
+        raise ValueError(
+            f"Only binary classification is supported by {name}: the type of the target has {len(classes)} classes. "
+            "Use voters='forest' for more than two."
+        )
+    if plan.split == "none" and plan.is_informed:
+        raise ValueError(
+            "prior='informed' is learned from training rows, and split='none' has none. Use split='single', or "
+            "prior='auto'."
+        )
+    if plan.split == "none" and voters.needs_training:
+        raise ValueError(
+            f"split='none' needs voters fixed without the data, but {name} would be trained on the certification rows. "
+            "Use split='single', or declare what is missing: Stumps take ranges=[(low, high), ...], a list must hold "
+            "fitted classifiers."
+        )
+    _check_grouping(plan, grouping)
+
+
+def _check_grouping(plan: Plan, grouping: Grouping) -> None:
+    if grouping.order and plan.split not in ("auto", "single", "none"):
+        raise ValueError(
+            f"order goes with split='single', where the earliest rows train and the latest certify; got split="
+            f"{plan.split!r}, which would also certify earlier rows with voters from later ones."
+        )
+    voters = plan.voters
+    while isinstance(voters, Preprocessed):
+        voters = resolve_voters(voters.voters)
+    name = type(voters).__name__
+    if grouping.groups and voters.needs_training and "entities" not in inspect.signature(voters.fit).parameters:
+        raise ValueError(
+            f"groups cannot be used with {name}: its fit takes no 'entities', and voters that do not keep the rows of "
+            "an entity together learn from leaks. Use voters='mixed' or 'forest', or fitted classifiers."
+        )

@@ -33,7 +33,7 @@ def progress(enabled: bool) -> Iterator[Stage]:
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
 
-        class Shown(Stage):
+        class Spinner(Stage):
             def begin(self, description: str) -> Tick:
                 for task in bar.tasks:
                     bar.stop_task(task.id)
@@ -47,4 +47,4 @@ def progress(enabled: bool) -> Iterator[Stage]:
 
                 return tick
 
-        yield Shown()
+        yield Spinner()

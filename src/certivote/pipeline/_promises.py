@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certivote.certificate import PromiseRecord
+from certivote.pipeline._input import plain_values
 from certivote.pipeline._plan import Plan
-from certivote.pipeline._seeds import Streams
-from certivote.pipeline._values import plain_values
+from certivote.pipeline._streams import Streams
 from certivote.promises import Columns, CountedVote, Ledger, Promise, PromiseRows, margins
 from certivote.theory.entities import Entities
 from certivote.theory.predictors import Vote
@@ -27,7 +27,7 @@ _SET_ASIDE = 0.2
 
 
 @dataclass(frozen=True)
-class Unseen:
+class OutOfSampleRows:
     """Training rows, and votes on them of voters that have not seen them."""
 
     votes: OutOfSampleVotes
@@ -37,7 +37,7 @@ class Unseen:
 
 
 @dataclass(frozen=True)
-class Sight:
+class PromiseData:
     """What promises may see besides the votes on the certification rows.
 
     Attributes
@@ -46,9 +46,9 @@ class Sight:
         Of the certification rows.
     training : Columns or None
         Of the training rows; None if there are none.
-    unseen : function without arguments, or None
+    out_of_sample : function without arguments, or None
         Gives the training rows with out-of-sample votes; None if there are none.
-    is_given : bool
+    answers_only : bool
         Whether answers are all there is, of one given model or of rows that lie elsewhere, and not how sure they are.
     masses, scores : array or None
         What such a model says of how sure it is.
@@ -56,8 +56,8 @@ class Sight:
 
     columns: Columns | None = None
     training: Columns | None = None
-    unseen: Callable[[], Unseen] | None = None
-    is_given: bool = False
+    out_of_sample: Callable[[], OutOfSampleRows] | None = None
+    answers_only: bool = False
     masses: NDArray[np.float64] | None = None
     scores: NDArray[np.float64] | None = None
 
@@ -88,7 +88,7 @@ def check_promises(promises: Sequence[Promise], classes: NDArray[Any], columns: 
         promise.check(tuple(map(str, classes)), columns)
 
 
-def check_sight(promises: Sequence[Promise], sights: Sequence[Sight], names: Sequence[str]) -> None:
+def check_promise_data(promises: Sequence[Promise], data: Sequence[PromiseData], names: Sequence[str]) -> None:
     """Refuse promises about how sure a model is, where it does not say."""
     for promise in promises:
         if promise.needs != "answers" and len(names) > 1:
@@ -96,13 +96,13 @@ def check_sight(promises: Sequence[Promise], sights: Sequence[Sight], names: Seq
                 f"{promise!r} asks how sure a model is, and what its scores mean differs among the {len(names)} models "
                 "that were given: certify one of them with it."
             )
-        for sight, name in zip(sights, names, strict=True):
-            if promise.needs == "masses" and sight.masses is None:
+        for own, name in zip(data, names, strict=True):
+            if promise.needs == "masses" and own.masses is None:
                 raise ValueError(
                     f"{promise!r} asks what stands behind every class, which {name} does not say: give a model that "
                     "has predict_proba and classes_."
                 )
-            if promise.needs == "scores" and sight.masses is None and sight.scores is None:
+            if promise.needs == "scores" and own.masses is None and own.scores is None:
                 raise ValueError(
                     f"{promise!r} asks how sure each answer is, which {name} does not say: give scores with the "
                     "answers, or a model that has predict_proba and classes_."
@@ -112,7 +112,7 @@ def check_sight(promises: Sequence[Promise], sights: Sequence[Sight], names: Seq
 def make_promises(
     plan: Plan,
     counted: CountedVote,
-    sight: Sight,
+    data: PromiseData,
     classes: NDArray[Any],
     setting: Setting,
     penalty: float,
@@ -124,7 +124,7 @@ def make_promises(
     ----------
     plan : Plan
     counted : CountedVote
-    sight : Sight
+    data : PromiseData
     classes : array
     setting : Setting
         As the vote was certified.
@@ -136,7 +136,7 @@ def make_promises(
     part_delta = plan.of_part(plan.promise_delta)
     units = cache(lambda: streams.of("promises").permutation(counted.count() or len(counted.labels)))
     order = units if plan.in_order and counted.entities is None else lambda: np.arange(len(counted.labels))
-    rows = _rows(counted, sight, order) if counted.method.predictor.counts_errors else None
+    rows = _rows(counted, data, order) if counted.method.predictor.counts_errors else None
     ledger = Ledger(
         counted=counted,
         classes=tuple(str(label) for label in classes),
@@ -149,33 +149,31 @@ def make_promises(
         penalty=penalty,
         in_order=plan.in_order,
     )
-    return tuple(promise.make(_guided(ledger, promise, sight, units)) for promise in plan.promises)
+    return tuple(promise.make(_guided(ledger, promise, data, units)) for promise in plan.promises)
 
 
-def _rows(counted: CountedVote, sight: Sight, order: Callable[[], NDArray[np.intp]]) -> PromiseRows:
+def _rows(counted: CountedVote, data: PromiseData, order: Callable[[], NDArray[np.intp]]) -> PromiseRows:
     """All certification rows."""
-    masses = sight.masses if sight.is_given else counted.votes.masses(counted.vote.weights)
-    scores = sight.scores
+    masses = data.masses if data.answers_only else counted.votes.masses(counted.vote.weights)
+    scores = data.scores
     return PromiseRows(
         labels=counted.labels,
         answers=counted.tally.answers,
         masses=masses,
         scores=margins(masses) if scores is None and masses is not None else scores,
-        columns=sight.columns,
+        columns=data.columns,
         entities=counted.entities,
         order=order,
     )
 
 
-def _guided(ledger: Ledger, promise: Promise, sight: Sight, units: Callable[[], NDArray[np.intp]]) -> Ledger:
+def _guided(ledger: Ledger, promise: Promise, data: PromiseData, units: Callable[[], NDArray[np.intp]]) -> Ledger:
     """The ledger with the rows that the promise may look at beforehand."""
     if ledger.rows is None:
         return ledger
-    if sight.unseen is not None:
+    if data.out_of_sample is not None:
         need = promise.guide(None, trained=True)
-        return (
-            ledger if need == "none" else replace(ledger, guide=_trained(sight, ledger.counted.vote, need == "votes"))
-        )
+        return ledger if need == "none" else replace(ledger, guide=_trained(data, ledger.counted.vote, need == "votes"))
     rows, columns = ledger.rows, ledger.rows.columns
 
     @cache
@@ -196,13 +194,13 @@ def _guided(ledger: Ledger, promise: Promise, sight: Sight, units: Callable[[], 
     return replace(ledger, rows=rows.take(kept), guide=rows.take(np.flatnonzero(aside())), kept=kept)
 
 
-def _trained(sight: Sight, vote: Vote, with_votes: bool) -> PromiseRows:
+def _trained(data: PromiseData, vote: Vote, with_votes: bool) -> PromiseRows:
     """Training rows, with what the deployed vote says of them out of sample where that is asked for."""
-    assert sight.unseen is not None
+    assert data.out_of_sample is not None
     nobody = np.empty(0, dtype=np.intp)
     if not with_votes:
-        return PromiseRows(nobody, nobody, None, None, sight.training, None, lambda: nobody)
-    unseen = sight.unseen()
+        return PromiseRows(nobody, nobody, None, None, data.training, None, lambda: nobody)
+    unseen = data.out_of_sample()
     weights = np.zeros(unseen.votes.votes.n_voters)
     np.add.at(weights, unseen.votes.groups, vote.weights)
     masses = unseen.votes.votes.masses(weights)

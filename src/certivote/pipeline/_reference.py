@@ -1,4 +1,4 @@
-"""What a model keeps of its certification rows, so that new rows can be compared with them after deployment."""
+"""What a model keeps of its rows: what new ones are compared with, and rows to see whether it still votes as it did."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -8,12 +8,17 @@ from typing import Any
 import numpy as np
 import scipy
 from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils import _safe_indexing
 
-from certivote.certificate import missing_places, names_of
-from certivote.pipeline._values import plain_values
+from certivote.certificate import Witnesses, missing_places, names_of
+from certivote.pipeline._input import plain_values
+from certivote.pipeline._streams import Streams
 from certivote.theory.entities import Entities
 from certivote.votes import Votes
 
+_ROWS, _FROM = 64, 200
+"""Probe rows, and the rows that their values are taken from."""
 GRID = 1 << 12
 """Masses are kept as multiples of one over this."""
 MOST_ROWS = 10_000
@@ -146,6 +151,36 @@ class Reference:
             column.check()
 
 
+@dataclass(frozen=True)
+class KeptRows:
+    """What a model keeps of the rows of its part; nothing is kept where given models are certified.
+
+    Attributes
+    ----------
+    probe : rows
+        Some that are none of the data, see :func:`probe_rows`.
+    reference : ReferenceRows or None
+        Certification rows that new rows can be compared with later.
+    witnesses : Witnesses or None
+        By which rows that it was made from are recognised.
+    """
+
+    probe: Any = None
+    reference: ReferenceRows | None = None
+    witnesses: Witnesses | None = None
+
+    @classmethod
+    def of_sample(cls, X: Any, n_voted: int, own: Streams, streams: Streams) -> "KeptRows":
+        """Where only a sample ``X`` of the training rows is at hand, and votes on so many certification rows."""
+        every, none = np.arange(X.shape[0]), np.arange(0)
+        places = np.sort(streams.of("reference among", 0).permutation(n_voted)[:MOST_ROWS])
+        return cls(
+            probe_rows(X, every, own.of("probe", 0)),
+            ReferenceRows(places, ()),
+            Witnesses.of(X, every, none, streams.of("witnesses", 0)),
+        )
+
+
 def on_grid(masses: Array) -> NDArray[np.uint16]:
     """The nearest multiples of ``1/GRID``.
 
@@ -185,11 +220,6 @@ def reference_rows(
     return ReferenceRows(np.sort(places), columns)
 
 
-def reference_among(n_rows: int, rng: np.random.Generator) -> ReferenceRows:
-    """The same of rows whose votes are here and whose columns are not."""
-    return ReferenceRows(np.sort(rng.permutation(n_rows)[:MOST_ROWS]), ())
-
-
 def table_columns(X: Any, names: Sequence[str], rows: NDArray[np.intp]) -> Iterator[tuple[str, Any]]:
     """The columns of some rows with their names; none for what is no table of few columns."""
     if len(np.shape(X)) != 2 or np.shape(X)[1] > MOST_COLUMNS or scipy.sparse.issparse(X):
@@ -227,3 +257,23 @@ def _present(values: Any) -> list[Any]:
 def _is_short(word: str) -> bool:
     """Whether it can be kept: short, and without halves of characters."""
     return len(word) <= _LONGEST and word == word.encode(errors="ignore").decode()
+
+
+def probe_rows(X: Any, known: NDArray[np.intp], rng: np.random.Generator) -> Any:
+    """Rows that are none of the data: each value comes from the same column of one of the ``known`` rows of ``X``."""
+    some = _safe_indexing(X, np.sort(rng.permutation(known)[:_FROM]))
+    return _shuffled_sparse(some, rng) if sparse.issparse(some) else _shuffled(some, rng)
+
+
+def _shuffled(X: Any, rng: np.random.Generator) -> Any:
+    picks = rng.integers(X.shape[0], size=(_ROWS, X.shape[1]))
+    if not hasattr(X, "iloc"):
+        array: NDArray[Any] = np.take_along_axis(np.asarray(X), picks, axis=0)
+        return array
+    columns = {place: X.iloc[picks[:, place], place].reset_index(drop=True) for place in range(X.shape[1])}
+    return type(X)(columns).set_axis(X.columns, axis=1)
+
+
+def _shuffled_sparse(X: Any, rng: np.random.Generator) -> Any:
+    few = sparse.coo_array(X[rng.integers(X.shape[0], size=_ROWS)])
+    return sparse.csr_array((few.data, (rng.integers(_ROWS, size=few.nnz), few.coords[1])), shape=few.shape)

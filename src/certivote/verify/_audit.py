@@ -88,11 +88,11 @@ def verify(
     True
     """
     try:
-        from certivote.verify._levels import Evidence, audit, check_evidence
+        from certivote.verify._levels import AuditInput, audit, check_evidence
     except ImportError as error:
         raise ImportError("Verifying needs the package python-flint: install certivote[verify].") from error
     check_aligned(X=X, y=y, groups=groups, order=order, predictions=predictions, scores=scores, table=table)
-    given = Evidence(
+    given = AuditInput(
         model, X, y, refit, source_digest, groups, order, predictions, training, scores, table, earlier, blocks
     )
     check_evidence(certificate, given)

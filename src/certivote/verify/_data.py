@@ -21,11 +21,11 @@ from certivote.certificate import (
 from certivote.verify._check import Check, trusted
 from certivote.verify._methods import RANDOM, method_of
 from certivote.verify._model import AuditedModel, AuditedPart
-from certivote.verify._promises import Sight
+from certivote.verify._promises import PromiseData
 from certivote.verify._recount import Tally, check_prior_vote, joined, prior_votes, recount, short, tally, unknown_vote
 from certivote.verify._rows import rule_rows, share_of, trains
 from certivote.verify._simulation import Array, Labels, mistakes
-from certivote.verify._units import OTHER_LOSSES, Units, columns_of, entity_losses
+from certivote.verify._units import OTHER_LOSSES, Grouping, columns_of, entity_losses
 
 MOST_COUNTED = 20_000_000
 """Rows among which duplicates are counted, at most."""
@@ -51,8 +51,8 @@ class GatheredWitnesses:
         absent = sum(
             int(np.maximum(counts - found, 0).sum()) for (_, counts), found in zip(self._kept, self._found, strict=True)
         )
-        told = f"{absent:,} are of OTHER rows" if absent else "all are of rows that trained or certified it"
-        return Check("witnesses among the rows", not absent, told)
+        detail = f"{absent:,} are of OTHER rows" if absent else "all are of rows that trained or certified it"
+        return Check("witnesses among the rows", not absent, detail)
 
 
 class _Digest:
@@ -241,7 +241,7 @@ def against_data(
     parameters: dict[str, Any] | None,
     model: AuditedModel,
     blocks: Iterable[tuple[Any, Any]],
-    units: Units,
+    units: Grouping,
 ) -> Iterator[Check]:
     """Whether these are the rows, the voters vote on them as they did, and the counts are those recorded.
 
@@ -289,8 +289,8 @@ def check_data_digest(c: Certificate, rows: str, beside: Mapping[str, Any]) -> C
         if recorded and name not in beside:
             return trusted("digest of the data", f"{name}= is needed too", "provenance.data_digest")
     same = data_digest(rows, beside) == c.provenance.data_digest
-    told = f"{'as' if same else 'OTHER than'} recorded, for rows in this order"
-    return Check("digest of the data", same, told)
+    detail = f"{'as' if same else 'OTHER than'} recorded, for rows in this order"
+    return Check("digest of the data", same, detail)
 
 
 def _check_classes(c: Certificate, model: AuditedModel, found: Gathered) -> Generator[Check, None, bool]:
@@ -310,29 +310,29 @@ def _check_classes(c: Certificate, model: AuditedModel, found: Gathered) -> Gene
     return True
 
 
-def _units_of(units: Units, rows: AuditedPart) -> tuple[Labels | None, Labels | None]:
+def _units_of(units: Grouping, rows: AuditedPart) -> tuple[Labels | None, Labels | None]:
     """Entities and times of the certification rows, where there are any."""
     if units.entities is None and units.times is None:
         return None, None
     return units.of_rows(rows.certify)
 
 
-def _check_rows(c: Certificate, found: GatheredPart, rows: AuditedPart, units: Units, where: str) -> Iterator[Check]:
+def _check_rows(c: Certificate, found: GatheredPart, rows: AuditedPart, units: Grouping, where: str) -> Iterator[Check]:
     """The rows of one part: their digests, duplicates among them, and what the most frequent class achieves."""
     part = found.record
     for name, digest in (("certification rows", found.certify), ("training rows", found.train)):
         same = digest.is_same()
-        told = f"{digest.n:,} rows and labels, digest {'as recorded' if same else 'OTHER than recorded'}"
-        yield Check(f"{where}{name}", same, told)
+        detail = f"{digest.n:,} rows and labels, digest {'as recorded' if same else 'OTHER than recorded'}"
+        yield Check(f"{where}{name}", same, detail)
     if part.duplicates is None:
         n_rows = found.certify.n + found.train.n
         yield Check(f"{where}duplicates counted", n_rows > MOST_COUNTED, f"not counted among {n_rows:,} rows")
     else:
         certify, train = found.certify_keys, set(found.train_keys)
         counts = (len(certify) - len(set(certify)), sum(key in train for key in certify))
-        told = f"{counts[0]:,} and {counts[1]:,} of training rows counted"
+        detail = f"{counts[0]:,} and {counts[1]:,} of training rows counted"
         right = counts == (part.duplicates, part.duplicates_of_training_rows)
-        yield Check(f"{where}duplicates counted", right, told)
+        yield Check(f"{where}duplicates counted", right, detail)
     entities, _ = _units_of(units, rows)
     yield check_majority(c, part, found.train_counts, np.concatenate(found.labels), entities, where)
 
@@ -353,11 +353,11 @@ def check_majority(
     wrong = certify != code
     errors = int(np.count_nonzero(wrong))
     right = (c.classes[code], errors) == (part.majority.label, part.majority.errors)
-    told = f"{errors:,} errors of always answering {c.classes[code]}"
+    detail = f"{errors:,} errors of always answering {c.classes[code]}"
     if right and entities is not None:
         right = entity_losses(wrong, entities) == part.majority.losses
-        told += "" if right else OTHER_LOSSES
-    return Check(f"{where}majority counted", right, told)
+        detail += "" if right else OTHER_LOSSES
+    return Check(f"{where}majority counted", right, detail)
 
 
 def _check_votes(
@@ -381,4 +381,4 @@ def _check_votes(
     if weights is None or counted is None:
         yield Check("vote", False, vote.problem or "no row certifies it")
         return
-    yield from recount(c, counted, weights, entities, times, Sight(column=vote.column))
+    yield from recount(c, counted, weights, entities, times, PromiseData(column=vote.column))

@@ -13,10 +13,10 @@ from certivote.certificate import Certificate, as_rows, part_digest, row_keys, u
 from certivote.verify._check import Check, trusted
 from certivote.verify._data import check_data_digest, check_majority
 from certivote.verify._methods import GIVEN, method_of
-from certivote.verify._promises import RULES, Sight
+from certivote.verify._promises import RULES, PromiseData
 from certivote.verify._recount import check_prior_vote, prior_votes, recount, tally, unknown_vote
 from certivote.verify._simulation import Array, Labels, mistakes
-from certivote.verify._units import OTHER_LOSSES, Units, columns_of, entity_losses, values_of
+from certivote.verify._units import OTHER_LOSSES, Grouping, columns_of, entity_losses, values_of
 
 # --- Answers, as codes among the classes.
 
@@ -235,7 +235,7 @@ def against_answers(
     y: Any,
     predictions: Any,
     training: Any,
-    units: Units,
+    units: Grouping,
     scores: Any,
     table: Any,
 ) -> Iterator[Check]:
@@ -286,7 +286,7 @@ def _sight(
     X: Any,
     scores: Any,
     table: Any,
-) -> Generator[Check, None, Sight]:
+) -> Generator[Check, None, PromiseData]:
     """What is known of the rows besides: how sure the certified model is, and columns."""
     n_rows, masses, given = len(answers.labels), None, None
     column = columns_of(as_rows(X if table is None else table)) if X is not None or table is not None else None
@@ -298,16 +298,16 @@ def _sight(
         try:
             given = np.array(values_of(scores, "scores"), dtype=float)
             right = alone and len(given) == n_rows and bool(np.all(np.isfinite(given)))
-            told = f"{len(given):,} for {n_rows:,} answers of {'a model' if alone else 'SEVERAL models'}"
+            detail = f"{len(given):,} for {n_rows:,} answers of {'a model' if alone else 'SEVERAL models'}"
         except (TypeError, ValueError) as error:
-            right, told = False, str(error)
-        yield Check("scores", right, told)
+            right, detail = False, str(error)
+        yield Check("scores", right, detail)
         given = given if right else None
     answers_only = c.subject == "answers"
     if alone and given is None and not answers_only and model is not None and X is not None and len(c.promises) > 1:
         chosen = next((number for number, candidate in enumerate(c.candidates) if candidate.chosen), 0)
         masses = probabilities(c, _ordered(_names(parameters), model)[chosen], X, answers.places)
-    return Sight(masses, given, column)
+    return PromiseData(masses, given, column)
 
 
 def _check_fresh(model: Any, X: Any) -> Iterator[Check]:
@@ -340,8 +340,8 @@ def _check_classes(c: Certificate, answers: Answers, model: Any) -> Iterator[Che
         why = f"no row and no answer has class {', '.join(absent):.200}; the models may know it"
         yield trusted("classes", why, "classes")
     else:
-        told = f"no row, answer or model has class {', '.join(absent):.200}" if absent else f"{len(c.classes)}"
-        yield Check("classes", not absent, told)
+        detail = f"no row, answer or model has class {', '.join(absent):.200}" if absent else f"{len(c.classes)}"
+        yield Check("classes", not absent, detail)
     counts = np.bincount(answers.labels, minlength=len(c.classes)).tolist()
     same = tuple(counts) == c.provenance.class_counts
     yield Check("class counts of the data", same, f"{', '.join(map(str, counts[:9]))} counted")
@@ -369,8 +369,8 @@ def _check_rows(
     labels = np.array(answers.truth, dtype=object)
     same = part_digest(keys, labels, np.arange(part.n)) == part.certification_digest
     what = "answers" if answers_only else "rows"
-    told = f"{len(keys):,} {what} and labels, digest {'as recorded' if same else 'OTHER than recorded'}"
-    yield Check("certification rows", same, told)
+    detail = f"{len(keys):,} {what} and labels, digest {'as recorded' if same else 'OTHER than recorded'}"
+    yield Check("certification rows", same, detail)
     if answers_only:
         return
     names, shape = tuple(map(str, getattr(X, "columns", ()))), np.shape(as_rows(X))
@@ -385,7 +385,7 @@ def _check_rows(
 
 
 def _check_data(
-    c: Certificate, parameters: dict[str, Any] | None, X: Any, units: Units, sight: Sight
+    c: Certificate, parameters: dict[str, Any] | None, X: Any, units: Grouping, sight: PromiseData
 ) -> Iterator[Check]:
     """Whether random numbers depended on these data: on all that losses are computed from."""
     answers_only = c.subject == "answers"
@@ -419,8 +419,8 @@ def _check_training(c: Certificate, X: Any, training: Any) -> Iterator[Check]:
     part, shown = c.deployed_part, row_keys(training)
     nothing = np.full(len(shown), "", dtype=object)
     same = part_digest(shown, nothing, np.arange(len(shown))) == part.training_digest
-    told = f"{len(shown):,} rows, digest {'as recorded' if same else 'OTHER than recorded'}"
-    yield Check("training rows", same and len(shown) == part.training_rows, told)
+    detail = f"{len(shown):,} rows, digest {'as recorded' if same else 'OTHER than recorded'}"
+    yield Check("training rows", same and len(shown) == part.training_rows, detail)
     try:
         both, recorded = rows_among(X, training), part.duplicates_of_training_rows
     except ValueError as error:
@@ -435,11 +435,11 @@ def _check_candidates(c: Certificate, answers: Answers, entities: Labels | None)
         wrong = answers.codes[:, number] != answers.labels
         errors = int(np.count_nonzero(wrong))
         right = errors == candidate.errors
-        told = f"{errors:,} errors counted, {candidate.errors:,} recorded"
+        detail = f"{errors:,} errors counted, {candidate.errors:,} recorded"
         if right and entities is not None:
             right = entity_losses(wrong, entities) == candidate.statement.losses
-            told += "" if right else OTHER_LOSSES
-        yield Check(f"candidate {candidate.name}, errors", right, told)
+            detail += "" if right else OTHER_LOSSES
+        yield Check(f"candidate {candidate.name}, errors", right, detail)
 
 
 def _certified(c: Certificate, answers: Answers) -> Labels:

@@ -15,12 +15,12 @@ from certivote.verify._record import check_candidates, check_facts, verify_recor
 from certivote.verify._refit import against_refit, check_encoder
 from certivote.verify._rows import check_first_rows
 from certivote.verify._settings import check_settings, read_parameters
-from certivote.verify._trust import Level, Seen, on_trust
-from certivote.verify._units import Units, read_units
+from certivote.verify._trust import AuditScope, Level, on_trust
+from certivote.verify._units import Grouping, read_units
 
 
 @dataclass(frozen=True)
-class Evidence:
+class AuditInput:
     """What an audit is given besides the certificate, as :func:`~certivote.verify.verify` takes it."""
 
     model: Any = None
@@ -43,7 +43,7 @@ class Evidence:
         return self.y is not None or self.blocks is not None
 
 
-def check_evidence(c: Certificate, given: Evidence) -> None:
+def check_evidence(c: Certificate, given: AuditInput) -> None:
     """Refuse what cannot be held against this certificate.
 
     Raises
@@ -81,7 +81,7 @@ def check_evidence(c: Certificate, given: Evidence) -> None:
             raise ValueError(why)
 
 
-def _wrong_blocks(c: Certificate, given: Evidence) -> Iterator[tuple[bool, str]]:
+def _wrong_blocks(c: Certificate, given: AuditInput) -> Iterator[tuple[bool, str]]:
     """Blocks of rows where all are needed at once."""
     yield (
         not (given.X is None and given.y is None),
@@ -98,7 +98,7 @@ def _wrong_blocks(c: Certificate, given: Evidence) -> Iterator[tuple[bool, str]]
     )
 
 
-def _wrong_rows(c: Certificate, given: Evidence) -> Iterator[tuple[bool, str]]:
+def _wrong_rows(c: Certificate, given: AuditInput) -> Iterator[tuple[bool, str]]:
     """Rows without the model that says which of them were certified, or a new fit that cannot be."""
     yield (
         (given.X is None) != (given.y is None) or (given.X is not None and given.model is None),
@@ -115,7 +115,7 @@ def _wrong_rows(c: Certificate, given: Evidence) -> Iterator[tuple[bool, str]]:
     )
 
 
-def _wrong_answers(given: Evidence) -> Iterator[tuple[bool, str]]:
+def _wrong_answers(given: AuditInput) -> Iterator[tuple[bool, str]]:
     """Labels without answers, and answers without labels."""
     answers = given.predictions is not None or (given.model is not None and given.X is not None)
     yield (
@@ -129,7 +129,7 @@ def _wrong_answers(given: Evidence) -> Iterator[tuple[bool, str]]:
     )
 
 
-def audit(c: Certificate, given: Evidence) -> Iterator[Check]:
+def audit(c: Certificate, given: AuditInput) -> Iterator[Check]:
     """All checks that what is given allows."""
     yield from verify_record(c)
     yield from check_origin(c)
@@ -144,13 +144,13 @@ def audit(c: Certificate, given: Evidence) -> Iterator[Check]:
     yield check_first_rows(c, parameters)
     yield from check_source(c, given.source_digest)
     yield from check_earlier(c, given.earlier)
-    units = Units() if given.y is None else read_units(c, len(given.y), given.groups, given.order)
+    units = Grouping() if given.y is None else read_units(c, len(given.y), given.groups, given.order)
     yield from _check_target(c, given.y)
     yield from _of_given_models(c, parameters, given, units) if c.is_given else _of_a_fit(c, parameters, given, units)
     yield from on_trust(c, parameters, _seen(c, parameters, given, units))
 
 
-def _of_a_fit(c: Certificate, parameters: dict[str, Any] | None, given: Evidence, units: Units) -> Iterator[Check]:
+def _of_a_fit(c: Certificate, parameters: dict[str, Any] | None, given: AuditInput, units: Grouping) -> Iterator[Check]:
     """The certificate of a vote that was fitted: against its model, the data and a new fit."""
     model = given.model
     if given.predictions is not None:
@@ -175,7 +175,7 @@ def _of_a_fit(c: Certificate, parameters: dict[str, Any] | None, given: Evidence
 
 
 def _of_given_models(
-    c: Certificate, parameters: dict[str, Any] | None, given: Evidence, units: Units
+    c: Certificate, parameters: dict[str, Any] | None, given: AuditInput, units: Grouping
 ) -> Iterator[Check]:
     """The certificate of models that somebody else has trained: against their answers."""
     for models in (given.model, given.predictions):
@@ -210,14 +210,14 @@ def _name(y: Any) -> str | None:
     return None if name is None else str(name)
 
 
-def _lacks(c: Certificate, given: Evidence) -> str:
+def _lacks(c: Certificate, given: AuditInput) -> str:
     """What should have been given with the rows; empty if nothing is missing."""
     if c.groups and given.groups is None:
         return "groups"
     return "order" if c.order and given.order is None else ""
 
 
-def _seen(c: Certificate, parameters: dict[str, Any] | None, given: Evidence, units: Units) -> Seen:
+def _seen(c: Certificate, parameters: dict[str, Any] | None, given: AuditInput, units: Grouping) -> AuditScope:
     """What the audit has seen when it is through."""
     model, fitted = given.model, hasattr(given.model, "certificate_") and not c.is_given
     answered = c.is_given and not (model is None and given.predictions is None)
@@ -226,7 +226,7 @@ def _seen(c: Certificate, parameters: dict[str, Any] | None, given: Evidence, un
         level = Level.DATA
         if given.refit and fitted and not _lacks(c, given):
             level = Level.REFIT
-    return Seen(
+    return AuditScope(
         level=level,
         all_voters=not fitted or len(model.kept_voters_) >= c.deployed_part.n_voters,
         came_fitted=fitted and bool(model.voter_set_.learned_before()),

@@ -130,8 +130,10 @@ def against_model(certificate: Certificate, parameters: dict[str, Any] | None, m
     yield from check_part_rows(c, parameters, model)
     fitted = model.voter_set_.learned_before() if c.split != "none" else ()
     right = c.came_fitted == bool(fitted)
-    told = f"fitted, or may know something: {', '.join(fitted):.200}" if fitted else "the fit taught them all they know"
-    yield Check("voters that came fitted", right, f"{told}, and the record {'says' if right else 'does NOT say'} so")
+    detail = (
+        f"fitted, or may know something: {', '.join(fitted):.200}" if fitted else "the fit taught them all they know"
+    )
+    yield Check("voters that came fitted", right, f"{detail}, and the record {'says' if right else 'does NOT say'} so")
     yield from _check_witnesses(c, model.witnesses_)
     yield from _check_origin(c, model)
 
@@ -177,14 +179,14 @@ def _check_origin(c: Certificate, model: AuditedModel) -> Iterator[Check]:
     # What a comparison of methods has made records the method itself, and the model was given it too.
     own = dict(recorded_parameters(model.get_params(deep=False)))
     other = [name for name, text in origin.parameters if own.get(name) != text]
-    told = f"OTHER than recorded: {', '.join(other)}" if other else "as recorded"
+    detail = f"OTHER than recorded: {', '.join(other)}" if other else "as recorded"
     written = dict(origin.versions).get("scikit-learn")
     if other == ["voters"] and written != sklearn.__version__:
         # What Python shows of an estimator leaves out what is left at its default, and defaults change.
         why = f"voters: described by scikit-learn {written}, which may put it otherwise than {sklearn.__version__}"
         yield trusted("parameters of the model", why, "provenance.parameters")
         return
-    yield Check("parameters of the model", not other and len(own) == len(origin.parameters), told)
+    yield Check("parameters of the model", not other and len(own) == len(origin.parameters), detail)
 
 
 def _check_witnesses(c: Certificate, witnesses: Witnesses | None) -> Iterator[Check]:
@@ -195,11 +197,11 @@ def _check_witnesses(c: Certificate, witnesses: Witnesses | None) -> Iterator[Ch
         return
     part, kept = c.deployed_part, (len(witnesses.train), len(witnesses.certify))
     due = tuple(min(n, MOST_WITNESSES) for n in (part.training_rows, part.n))
-    told = f"of {kept[0]:,} training and {kept[1]:,} certification rows"
+    detail = f"of {kept[0]:,} training and {kept[1]:,} certification rows"
     if c.division == "shuffled":
-        yield Check("witnesses of its rows", kept == due, f"{told}, {due[0]:,} and {due[1]:,} belong there")
+        yield Check("witnesses of its rows", kept == due, f"{detail}, {due[0]:,} and {due[1]:,} belong there")
         return
-    yield Check("witnesses of its rows", kept[0] <= due[0] and kept[1] in (0, due[1]), told)
+    yield Check("witnesses of its rows", kept[0] <= due[0] and kept[1] in (0, due[1]), detail)
     if not kept[1]:
         why = "rows were certified on a cluster, which keeps no witnesses: such rows are not recognised later"
         yield trusted("witnesses of its certification rows", f"not checked: {why}")

@@ -27,11 +27,11 @@ def check_origin(c: Certificate) -> Iterator[Check]:
     right = bool(origin.source) == bool(origin.source_digest) and not set(origin.source) & {"/", "\\"}
     right = right and (not origin.source_digest or bool(_DIGEST.fullmatch(origin.source_digest)))
     yield Check("file", right, f"{origin.source or 'none'} recorded")
-    before, told = origin.earlier, "none"
+    before, detail = origin.earlier, "none"
     right = not origin.watched
     if before is not None:
-        right, told = bool(_DIGEST.fullmatch(before.digest)) and c.is_given, f"{before.digest:.16}..."
-    yield Check("earlier certificate", right, f"{told} recorded, and {len(origin.watched)} monitors since")
+        right, detail = bool(_DIGEST.fullmatch(before.digest)) and c.is_given, f"{before.digest:.16}..."
+    yield Check("earlier certificate", right, f"{detail} recorded, and {len(origin.watched)} monitors since")
     right = c.division == "shuffled" or (c.split == "single" and not c.order and not c.is_given)
     yield Check("division of the rows", right, c.division)
     right = origin.n_columns >= 1 and len(origin.columns) in (0, origin.n_columns)
@@ -90,12 +90,12 @@ def check_randomness(c: Certificate, parameters: dict[str, Any] | None) -> Itera
     if made.entropy:
         right = min(made.entropy) >= 0 and bool(_DATA.fullmatch(made.data_digest))
         right = right and (not made.fresh or (len(made.entropy) == _WORDS and max(made.entropy) < _WORD))
-        told = f"{shown} recorded, {'fresh from the system' if made.fresh else 'given as a number'}"
+        detail = f"{shown} recorded, {'fresh from the system' if made.fresh else 'given as a number'}"
     else:
         random = _was_random(c)
         right = not (random or made.fresh or made.data_digest)
-        told = f"none recorded, and {random or 'nothing'} was random"
-    yield Check("seed", right, told)
+        detail = f"none recorded, and {random or 'nothing'} was random"
+    yield Check("seed", right, detail)
     answers_only = c.subject == "answers"
     # With answers alone, whoever knows the order of the bets can arrange the answers for it.
     wanted = "at once" if answers_only and _bets_are_placed(c) and not made.fresh else "in order"

@@ -100,8 +100,8 @@ def _part(c: Certificate, part: PartRecord, where: str) -> Iterator[Check]:
         and (1 <= part.entities <= part.n if c.groups else part.entities == 0)
     )
     entities = f" of {part.entities} entities" if part.entities else ""
-    told = f"{part.n} rows{entities}, draw {part.draw + 1} of {c.n_draws}, prior of weight {part.prior_weight!r}"
-    yield Check(f"{where}, counts", sound, told)
+    detail = f"{part.n} rows{entities}, draw {part.draw + 1} of {c.n_draws}, prior of weight {part.prior_weight!r}"
+    yield Check(f"{where}, counts", sound, detail)
     if not sound:
         return
     try:
@@ -159,8 +159,8 @@ def check_candidates(c: Certificate, parameters: dict[str, Any] | None) -> Itera
     names = list(parameters["voters"]) if parameters else []
     found = [candidate.name for candidate in c.candidates]
     right = bool(names) and found == (names if len(names) > 1 else [])
-    told = "one model was given" if len(names) == 1 and not found else f"{len(found)} of {len(names)} given models"
-    yield Check("candidates", right, told)
+    detail = "one model was given" if len(names) == 1 and not found else f"{len(found)} of {len(names)} given models"
+    yield Check("candidates", right, detail)
     predictor, part = method_of(c).predictor, c.deployed_part
     if not c.candidates:
         yield Check("certified model", predictor == GIVEN, f"one was given, and {predictor} is certified")
@@ -169,8 +169,8 @@ def check_candidates(c: Certificate, parameters: dict[str, Any] | None) -> Itera
         due = bound_share(c) / n_candidates(c)
         for candidate in c.candidates:
             said = candidate.statement
-            told = f"{said.errors or 0:,} errors in {said.n:,} rows, at most {said.bound!r} at {said.delta:.6g}"
-            yield Check(f"candidate {candidate.name}", _is_proved(c, part, said, "candidate", "", due), told)
+            detail = f"{said.errors or 0:,} errors in {said.n:,} rows, at most {said.bound!r} at {said.delta:.6g}"
+            yield Check(f"candidate {candidate.name}", _is_proved(c, part, said, "candidate", "", due), detail)
     chosen = [candidate for candidate in c.candidates if candidate.chosen]
     smallest = min(candidate.bound for candidate in c.candidates)
     if chosen:
@@ -178,11 +178,11 @@ def check_candidates(c: Certificate, parameters: dict[str, Any] | None) -> Itera
         first = next(candidate for candidate in c.candidates if candidate.bound == smallest)
         right = len(chosen) == 1 and predictor == GIVEN and own is first
         right = right and replace(own.statement, kind=part.statement.kind) == part.statement
-        told = f"{own.name}, with {own.bound!r}; the smallest is {smallest!r}"
+        detail = f"{own.name}, with {own.bound!r}; the smallest is {smallest!r}"
     else:
         right = predictor == DRAWN and c.bound < smallest and part.n_voters == len(c.candidates)
-        told = f"the vote of all, with {c.bound!r}; the smallest of one model is {smallest!r}"
-    yield Check("chosen candidate", right, told)
+        detail = f"the vote of all, with {c.bound!r}; the smallest of one model is {smallest!r}"
+    yield Check("chosen candidate", right, detail)
     weights = np.array([candidate.weight for candidate in c.candidates])
     if chosen:
         right = weights.tolist() == [float(candidate.chosen) for candidate in c.candidates]
@@ -298,17 +298,17 @@ def check_drift(c: Certificate, part: PartRecord, where: str) -> Iterator[Check]
     right = min(drift.early_rows, drift.late_rows) >= 1 and drift.early_rows + drift.late_rows == part.n
     right = right and drift.early_errors + drift.late_errors == part.errors
     right = right and drift.early_errors <= drift.early_rows and drift.late_errors <= drift.late_rows
-    told = f"{drift.early_errors:,} errors in {drift.early_rows:,} early rows, "
-    told += f"{drift.late_errors:,} in {drift.late_rows:,} late ones"
+    detail = f"{drift.early_errors:,} errors in {drift.early_rows:,} early rows, "
+    detail += f"{drift.late_errors:,} in {drift.late_rows:,} late ones"
     if right and _work(drift) > _MOST_WORK:
-        why = f"{told}; exact counting of so many would take too long"
+        why = f"{detail}; exact counting of so many would take too long"
         yield trusted(f"{where}drift", why, "parts[].drift")
         return
     if right:
         exact = fisher_p_value(drift)
         right = abs(drift.p_value - exact) <= _RELATIVE * exact
-        told += f"; p = {exact:.6g}, {'as' if right else 'OTHER than'} recorded"
-    yield Check(f"{where}drift", right, told)
+        detail += f"; p = {exact:.6g}, {'as' if right else 'OTHER than'} recorded"
+    yield Check(f"{where}drift", right, detail)
 
 
 def _work(drift: Drift) -> float:

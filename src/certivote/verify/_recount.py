@@ -12,7 +12,7 @@ from certivote.certificate import Certificate, Drift, PartRecord, Statement
 from certivote.verify._check import Check
 from certivote.verify._families import FAMILIES, Family
 from certivote.verify._methods import GIVEN, METHODS, RANDOM, Method, method_of
-from certivote.verify._promises import Sight, recount_promises
+from certivote.verify._promises import PromiseData, recount_promises
 from certivote.verify._simulation import Array, AuditedVotes, Labels, least_rate, mean_over, mistakes
 from certivote.verify._units import OTHER_LOSSES, entity_losses, renumbered, row_shares
 
@@ -174,12 +174,12 @@ class _Count:
         if self.method.predictor != RANDOM:
             wrong = self.wrong(alarm)
             errors = int(np.count_nonzero(wrong))
-            told = "none" if record.errors is None else f"{record.errors:,}"
-            yield Check(f"{where}errors", errors == record.errors, f"{errors:,} counted, {told} recorded")
+            detail = "none" if record.errors is None else f"{record.errors:,}"
+            yield Check(f"{where}errors", errors == record.errors, f"{errors:,} counted, {detail} recorded")
             if self.entities is not None and self.method.counts_errors:
                 same = entity_losses(wrong, self.entities) == record.losses
-                told = "each as recorded, in the order of the bets" if same else "OTHER than recorded"
-                yield Check(f"{where}losses", same, f"{count:,} entities, {told}")
+                detail = "each as recorded, in the order of the bets" if same else "OTHER than recorded"
+                yield Check(f"{where}losses", same, f"{count:,} entities, {detail}")
         masses, shares = self.tally.masses, row_shares(self.entities)
         if not self.whole or masses is None:
             return
@@ -207,7 +207,7 @@ def recount(
     weights: Array,
     entities: Labels | None = None,
     times: Labels | None = None,
-    sight: Sight | None = None,
+    data: PromiseData | None = None,
 ) -> Iterator[Check]:
     """Hold what is recorded of the deployed vote, as a whole and by its promises, against its votes.
 
@@ -223,7 +223,7 @@ def recount(
         Which rows belong together, by number in the order of the bets.
     times : array of int, optional
         When the rows were taken, by number from the earliest moment on.
-    sight : Sight, optional
+    data : PromiseData, optional
         What else is known of the rows; of a vote that was learned, its masses take the place of what is said there.
     """
     c, part, labels = certificate, certificate.deployed_part, tally.labels
@@ -244,10 +244,10 @@ def recount(
             alarm = None if entry.kind == "error" else code
             yield from vote.take(among).compare(entry, where, _NUMBERS // 2 // len(c.by_class), alarm)
     if method.counts_errors and tally.answers is not None:
-        sight = sight or Sight()
+        data = data or PromiseData()
         if method.predictor != GIVEN:
-            sight = replace(sight, masses=tally.masses, scores=None)
-        yield from recount_promises(c, labels, tally.answers, sight, entities)
+            data = replace(data, masses=tally.masses, scores=None)
+        yield from recount_promises(c, labels, tally.answers, data, entities)
 
 
 def _drift(wrong: NDArray[np.bool_], times: Labels, recorded: tuple[Drift, ...]) -> Check:
@@ -260,9 +260,9 @@ def _drift(wrong: NDArray[np.bool_], times: Labels, recorded: tuple[Drift, ...])
     first = min(cuts, key=lambda cut: (abs(cut - len(ordered) // 2), cut))
     late = times >= ordered[first]
     counts = (first, int(np.count_nonzero(wrong & ~late)), len(wrong) - first, int(np.count_nonzero(wrong & late)))
-    told = f"{counts[1]:,} errors in {counts[0]:,} early rows and {counts[3]:,} in {counts[2]:,} late ones counted"
+    detail = f"{counts[1]:,} errors in {counts[0]:,} early rows and {counts[3]:,} in {counts[2]:,} late ones counted"
     return Check(
-        "drift counted", stated == [counts], f"{told}, {'as' if stated == [counts] else 'OTHER than'} recorded"
+        "drift counted", stated == [counts], f"{detail}, {'as' if stated == [counts] else 'OTHER than'} recorded"
     )
 
 
@@ -277,12 +277,12 @@ def check_prior_vote(
         return Check("prior vote counted", False, f"{n_voters:,} voters, and {len(part.beta):,} parameters")
     found = [(int(np.count_nonzero(each)), entity_losses(each, entities)) for each in wrong]
     said = part.holdout
-    told = f"{found[0][0]:,} errors counted, {said.errors or 0:,} recorded"
+    detail = f"{found[0][0]:,} errors counted, {said.errors or 0:,} recorded"
     right = said.errors in [errors for errors, _ in found]
     if right and entities is not None:  # without them nothing says which rows the losses are of
         right = (said.errors, said.losses) in found
-        told += "" if right else OTHER_LOSSES
-    return Check("prior vote counted", right, told)
+        detail += "" if right else OTHER_LOSSES
+    return Check("prior vote counted", right, detail)
 
 
 def _equal(found: list[float], record: Statement, where: str) -> Check:

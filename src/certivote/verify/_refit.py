@@ -152,20 +152,20 @@ def against_refit(
     for path in (*record.other, *(each for each in found.other if each != stripped)):
         grouped[_group(path)].append(path)
     for name, paths in grouped.items():
-        told = f"OTHER than a new fit gives: {_shown(paths)}{caveat}" if paths else "as a new fit gives"
+        detail = f"OTHER than a new fit gives: {_shown(paths)}{caveat}" if paths else "as a new fit gives"
         if name == "remarks" and paths and table is None:
-            told += " (if the fit was given other columns to look at, give them as table=)"
-        yield Check(f"refit, {name}", not paths, told)
+            detail += " (if the fit was given other columns to look at, give them as table=)"
+        yield Check(f"refit, {name}", not paths, detail)
     if rounded := [*record.rounded, *found.rounded]:
-        told = f"the last digits are others than those of a new fit{caveat}: {_shown(rounded)}"
-        yield trusted("refit, last digits", told, *record.rounded)
+        detail = f"the last digits are others than those of a new fit{caveat}: {_shown(rounded)}"
+        yield trusted("refit, last digits", detail, *record.rounded)
     if found.unknown:
         why = "objects that no plain data hold, compared by their answers on these rows alone"
         yield trusted("refit, not compared", f"{why}: {_shown(found.unknown, 20)}")
     same = are_close(model.predict_proba(X), again.predict_proba(X))
-    told = "those of a new fit" if same else f"OTHER than those of a new fit{caveat}"
+    detail = "those of a new fit" if same else f"OTHER than those of a new fit{caveat}"
     yield Check(
-        "refit, vote masses", same, f"on {len(again.parts_[0].train) + len(again.parts_[0].certify):,} rows, {told}"
+        "refit, vote masses", same, f"on {len(again.parts_[0].train) + len(again.parts_[0].certify):,} rows, {detail}"
     )
 
 
@@ -194,5 +194,5 @@ def check_encoder(model: AuditedModel, X: Any, y: Any) -> Iterator[Check]:
     rows, _ = model.check_rows(X, y)
     again = clone(recipe).fit(_safe_indexing(rows, np.asarray(model.part_.train)))
     other = Comparison(vars(fitted), vars(again)).other if type(fitted) is type(again) else [type(fitted).__name__]
-    told = f"OTHER than the training rows make it: {_shown(other)}" if other else "as the training rows make it"
-    yield Check("encoder of the columns", not other, told)
+    detail = f"OTHER than the training rows make it: {_shown(other)}" if other else "as the training rows make it"
+    yield Check("encoder of the columns", not other, detail)

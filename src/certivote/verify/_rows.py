@@ -89,8 +89,8 @@ def check_first_rows(c: Certificate, parameters: dict[str, Any] | None) -> Check
         right = right and first.share is None and first.looked_at == n_first(n_rows)
     else:
         right = right and c.split == "single" and first.share is not None and first.looked_at <= train
-    told = f"by the first {first.looked_at:,} of {n_rows:,} rows, {train:,} train the voters"
-    return Check("choices", right, told)
+    detail = f"by the first {first.looked_at:,} of {n_rows:,} rows, {train:,} train the voters"
+    return Check("choices", right, detail)
 
 
 def n_parts(split: str) -> int | None:
@@ -148,8 +148,10 @@ def check_part_rows(c: Certificate, parameters: dict[str, Any] | None, model: An
     yield Check("parts", not problem, problem or f"every row trains or certifies, once each, of {n_rows:,}")
     n, train = c.deployed_part.n, c.deployed_part.training_rows
     right = (len(own[1]), len(own[0])) == (n, train)
-    told = f"{len(own[1]):,} certification and {len(own[0]):,} training rows, the certificate says {n:,} and {train:,}"
-    yield Check("size", right, told)
+    detail = (
+        f"{len(own[1]):,} certification and {len(own[0]):,} training rows, the certificate says {n:,} and {train:,}"
+    )
+    yield Check("size", right, detail)
     sizes = [(len(certify), len(train)) for train, certify in parts]
     if len(parts) > 1:
         right = sizes == [(part.n, part.training_rows) for part in c.parts]
@@ -187,8 +189,8 @@ def _check_rule(c: Certificate, parameters: dict[str, Any] | None, model: Any) -
         yield trusted("size", why, f"parts[{c.deployed}].statement.n", f"parts[{c.deployed}].training_rows")
         return
     found = sum(int(np.count_nonzero(drawn)) for drawn in _drawn(c, share, n_rows))
-    told = f"{n_rows - found:,} certification and {found:,} training rows by the rule"
-    yield Check("size", found == part.training_rows, f"{told}, {recorded}")
+    detail = f"{n_rows - found:,} certification and {found:,} training rows by the rule"
+    yield Check("size", found == part.training_rows, f"{detail}, {recorded}")
 
 
 def share_of(parameters: dict[str, Any] | None) -> float:
@@ -222,8 +224,8 @@ def check_division(c: Certificate, certified: Sequence[Rows], shuffled: Rows) ->
 
 
 def _as_the_seed_gives(c: Certificate, right: bool) -> Check:
-    told = "those that the seed gives" if right else f"OTHER than the seed gives{other_versions(c)}"
-    return Check("row numbers", right, told)
+    detail = "those that the seed gives" if right else f"OTHER than the seed gives{other_versions(c)}"
+    return Check("row numbers", right, detail)
 
 
 def _are_in_order(c: Certificate, certified: Sequence[Rows], shuffled: Rows) -> bool:

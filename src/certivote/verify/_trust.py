@@ -28,7 +28,7 @@ class Level(IntEnum):
 
 
 @dataclass(frozen=True)
-class Seen:
+class AuditScope:
     """What an audit has seen.
 
     Attributes
@@ -96,7 +96,7 @@ class _Row:
         return tuple(found)
 
 
-def on_trust(c: Certificate, parameters: dict[str, Any] | None, seen: Seen) -> Iterator[Check]:
+def on_trust(c: Certificate, parameters: dict[str, Any] | None, seen: AuditScope) -> Iterator[Check]:
     """A line for everything that has been taken on trust."""
     if c.is_given:
         yield trusted(
@@ -105,12 +105,12 @@ def on_trust(c: Certificate, parameters: dict[str, Any] | None, seen: Seen) -> I
             "others or in choosing its threshold",
         )
     elif Level.MODEL <= seen.level < Level.REFIT:
-        told = (
+        detail = (
             "compared by their answers on these rows" if seen.level == Level.DATA else "not compared without the data"
         )
         yield trusted(
             "the model on other rows",
-            f"its voters are {told}; what they answer on others, and what else the model holds (with which rows new "
+            f"its voters are {detail}; what they answer on others, and what else the model holds (with which rows new "
             "ones are compared, the seed of random answers), only fitting again shows",
         )
     lines: dict[tuple[str, str], tuple[str, ...]] = {}
@@ -141,7 +141,7 @@ def _how_it_came_about(c: Certificate) -> str:
     )
 
 
-def _rows(c: Certificate, parameters: dict[str, Any] | None, seen: Seen) -> Iterator[_Row]:
+def _rows(c: Certificate, parameters: dict[str, Any] | None, seen: AuditScope) -> Iterator[_Row]:
     yield from _of_the_units(c, seen)
     yield from _of_the_promises(c, seen)
     yield from _of_the_seed(c, seen)
@@ -160,7 +160,7 @@ def _rows(c: Certificate, parameters: dict[str, Any] | None, seen: Seen) -> Iter
         yield _Row("voters that came fitted", Level.NEVER, why, "parts[].votes_digest")
 
 
-def _of_the_units(c: Certificate, seen: Seen) -> Iterator[_Row]:
+def _of_the_units(c: Certificate, seen: AuditScope) -> Iterator[_Row]:
     """Which rows belong together, or when they were taken."""
     named = Level.DATA if seen.named else Level.NEVER
     if c.groups:
@@ -182,7 +182,7 @@ def _of_the_units(c: Certificate, seen: Seen) -> Iterator[_Row]:
         yield _Row("name of the order", named, "a column with its name shows it", "order")
 
 
-def _of_the_promises(c: Certificate, seen: Seen) -> Iterator[_Row]:
+def _of_the_promises(c: Certificate, seen: AuditScope) -> Iterator[_Row]:
     """What promises were counted on, and what was fixed for them by rows that are not counted."""
     later = Level.NEVER if c.is_given else Level.REFIT
     by = "training rows alone, only fitting again shows"
@@ -207,7 +207,7 @@ def _of_the_promises(c: Certificate, seen: Seen) -> Iterator[_Row]:
             yield _Row("costs of rows", Level.DATA, why, f"{place}statements[].losses")
 
 
-def _of_the_seed(c: Certificate, seen: Seen) -> Iterator[_Row]:
+def _of_the_seed(c: Certificate, seen: AuditScope) -> Iterator[_Row]:
     """What random numbers came from."""
     if not c.provenance.entropy:
         return
@@ -230,7 +230,7 @@ def _of_the_vote(c: Certificate) -> Iterator[_Row]:
         yield _Row("the draw", Level.REFIT, why, "all.log_weights all.draw")
 
 
-def _of_the_parts(c: Certificate, seen: Seen) -> Iterator[_Row]:
+def _of_the_parts(c: Certificate, seen: AuditScope) -> Iterator[_Row]:
     """What was counted."""
     random = method_of(c).predictor == RANDOM
     simulated = random and not FAMILIES[c.parts[0].family].has_closed_form(c.loss, len(c.classes))
@@ -256,12 +256,12 @@ def _of_the_parts(c: Certificate, seen: Seen) -> Iterator[_Row]:
         yield _Row("parts that are not deployed", Level.REFIT, why, fields)
 
 
-def _with_units(c: Certificate, seen: Seen) -> Level:
+def _with_units(c: Certificate, seen: AuditScope) -> Level:
     """The level that shows what takes the data, and what the rows come in."""
     return Level.DATA if seen.units or not (c.groups or c.order) else Level.REFIT
 
 
-def _of_given_models(c: Certificate, seen: Seen) -> Iterator[_Row]:
+def _of_given_models(c: Certificate, seen: AuditScope) -> Iterator[_Row]:
     """What is known of models that somebody else has trained: their answers, and maybe the rows."""
     why = "only their answers show what is counted of them"
     fields = "own.n own.errors own.holdout.errors own.majority.label own.majority.errors own.votes_digest said.n"
@@ -309,7 +309,7 @@ def _of_the_fit(c: Certificate, parameters: dict[str, Any] | None) -> Iterator[_
     yield _Row("choices", Level.REFIT, why, "first_rows sample_rows learned_rows solver")
 
 
-def _of_the_origin(seen: Seen) -> Iterator[_Row]:
+def _of_the_origin(seen: AuditScope) -> Iterator[_Row]:
     why = "it says when, under which libraries and from which file; the bound does not rest on it"
     yield _Row("provenance", Level.NEVER, why, _unknown_origin(seen))
     why = "that all chance came from this seed, only fitting again shows"
@@ -320,7 +320,7 @@ def _of_the_origin(seen: Seen) -> Iterator[_Row]:
     yield _Row("provenance", Level.MODEL, "the model shows it", fields)
 
 
-def _unknown_origin(seen: Seen) -> str:
+def _unknown_origin(seen: AuditScope) -> str:
     """What nothing shows of where a certificate comes from."""
     fields = "library_version provenance.created provenance.versions provenance.source"
     fields += "" if seen.file else " provenance.source_digest"

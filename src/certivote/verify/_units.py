@@ -138,7 +138,7 @@ def _places(values: list[Any], ordered: list[Any]) -> Labels:
 
 
 @dataclass(frozen=True)
-class Units:
+class Grouping:
     """What was given of the rows besides their values.
 
     Attributes
@@ -178,8 +178,8 @@ class Units:
                 train, certify = self.times[part.train], self.times[part.certify]
                 # Which rows of one moment train and which certify is left to chance.
                 right = not len(train) or not len(certify) or bool(train.max() <= certify.min())
-                told = "the earliest train, the latest certify" if right else "NOT the latest rows certify"
-                yield Check("order of the rows", right, told)
+                detail = "the earliest train, the latest certify" if right else "NOT the latest rows certify"
+                yield Check("order of the rows", right, detail)
             shuffled = np.lexsort((random_numbers(c, "split").permutation(n_rows), self.times))
             if c.provenance.entropy:
                 yield check_division(c, [part.certify for part in parts], shuffled)
@@ -190,8 +190,8 @@ class Units:
         assert self.entities is not None
         found = [(len(set(self._of(part.train))), len(set(self._of(part.certify)))) for part in parts]
         both = sum(len(set(self._of(part.train)) & set(self._of(part.certify))) for part in parts)
-        told = f"{both:,} have rows in BOTH" if both else "none has rows in both"
-        yield Check("entities kept together", not both, f"of those that train and those that certify, {told}")
+        detail = f"{both:,} have rows in BOTH" if both else "none has rows in both"
+        yield Check("entities kept together", not both, f"of those that train and those that certify, {detail}")
         total = len(set(self.entities.tolist()))
         if not both and not c.is_given:
             certified = [np.array(sorted(set(self._of(part.certify)))) for part in parts]
@@ -207,39 +207,39 @@ class Units:
         return own
 
 
-def read_units(c: Certificate, n_rows: int, groups: Any, order: Any) -> Units:
+def read_units(c: Certificate, n_rows: int, groups: Any, order: Any) -> Grouping:
     """What the arguments ``groups`` and ``order`` say about so many rows, and whether the certificate says the same."""
     for what, given, name in (("groups", groups, c.groups), ("order in time", order, c.order)):
         if given is None:
             if name:
                 needs = "which rows belong together" if what == "groups" else "when each row was taken"
                 why = f"give {what.split()[0]}=, the column {name:.80}: without it nothing says {needs}"
-                return Units((trusted(what, why),))
+                return Grouping((trusted(what, why),))
             continue
         try:
             values = values_of(given, what)
         except ValueError as error:
-            return Units((Check(what, False, str(error)),))
+            return Grouping((Check(what, False, str(error)),))
         if len(values) != n_rows:
-            return Units((Check(what, False, f"{len(values):,} values for {n_rows:,} rows"),))
+            return Grouping((Check(what, False, f"{len(values):,} values for {n_rows:,} rows"),))
         if what == "groups":
             names = [name_of(value) for value in values]
             numbers, beside = entity_numbers(names), {"groups": names}
             largest = int(np.bincount(numbers).max())
             right = bool(name) or largest == 1
-            told = f"{int(numbers.max()) + 1:,} entities with up to {largest:,} rows"
-            told += "" if right else ", and the certificate counts every row BY ITSELF"
+            detail = f"{int(numbers.max()) + 1:,} entities with up to {largest:,} rows"
+            detail += "" if right else ", and the certificate counts every row BY ITSELF"
             if c.bets == "in order":  # that in which they come is anybody's choice
                 numbers = random_numbers(c, "bets").permutation(int(numbers.max()) + 1)[numbers]
-            units = Units((Check(what, right, told),), entities=numbers if name else None, beside=beside)
+            units = Grouping((Check(what, right, detail),), entities=numbers if name else None, beside=beside)
         else:
             times = moment_numbers(values)
             right = bool(name) and times is not None
-            told = f"{n_rows:,} rows in their order in time"
-            told += (
+            detail = f"{n_rows:,} rows in their order in time"
+            detail += (
                 "" if right else ", and the certificate knows of NONE" if not name else ", but NOT by numbers or dates"
             )
-            units = Units((Check(what, right, told),), times=times if right else None, beside={"order": values})
+            units = Grouping((Check(what, right, detail),), times=times if right else None, beside={"order": values})
         if not right:
             return units
         label = _column_name(given)
@@ -251,7 +251,7 @@ def read_units(c: Certificate, n_rows: int, groups: Any, order: Any) -> Units:
             )
             return replace(units, checks=checks, named=True)
         return units
-    return Units()
+    return Grouping()
 
 
 def _column_name(given: Any) -> str:

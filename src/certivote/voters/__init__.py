@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from certivote.voters._classifiers import Classifiers
     from certivote.voters._column_kinds import ColumnError
     from certivote.voters._columns import ColumnEncoder, Reading, Unread, UnreadWarning, arranged
+    from certivote.voters._decisive import DecisiveVoters
     from certivote.voters._forest import Forest
     from certivote.voters._mixed import Mixed
     from certivote.voters._preprocessed import FittedPreprocessed, Preprocessed
@@ -36,6 +37,7 @@ else:
             "_classifiers": ["Classifiers"],
             "_column_kinds": ["ColumnError"],
             "_columns": ["ColumnEncoder", "Reading", "Unread", "UnreadWarning", "arranged"],
+            "_decisive": ["DecisiveVoters"],
             "_forest": ["Forest"],
             "_mixed": ["Mixed"],
             "_preprocessed": ["FittedPreprocessed", "Preprocessed"],
@@ -57,6 +59,7 @@ __all__ = [
     "Classifiers",
     "ColumnEncoder",
     "ColumnError",
+    "DecisiveVoters",
     "FittedPreprocessed",
     "FittedVoters",
     "Forest",

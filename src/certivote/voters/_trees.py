@@ -1,6 +1,5 @@
 """Decision trees as plain arrays: what a vote needs of them, whichever library grew them."""
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cache, cached_property, lru_cache
@@ -11,6 +10,8 @@ import sklearn
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.tree import DecisionTreeClassifier
+
+from certivote._warn import warn
 
 _LEAF = -1
 _KEPT = 1 << 14
@@ -343,5 +344,5 @@ def _library_agrees() -> bool:
     except Exception as error:  # private to scikit-learn: a later one may raise anything
         reason = f"{type(error).__name__}: {error!s:.200}"
     told = f"This scikit-learn, {sklearn.__version__}, does not take certivote's trees ({reason}). They vote the same"
-    warnings.warn(f"{told} without it, but more slowly: look for a newer certivote.", UserWarning, stacklevel=2)
+    warn(f"{told} without it, but more slowly: look for a newer certivote.")
     return False

@@ -12,11 +12,11 @@ from certivote.certificate import Certificate, Statement
 from certivote.verify._check import Check
 from certivote.verify._promises._rule import (
     Agreement,
-    Counted,
     Expected,
     Promised,
     PromiseRows,
     Rule,
+    StatementRows,
     number,
     threshold_of,
 )
@@ -111,16 +111,18 @@ class Costs(Rule):
             right = right and sum(loss > 0.0 for loss in said.losses) == said.errors
             right = right and _are_costs(p, said.losses)
         right = right and (said.errors == 0) == (not any(said.losses or said.means))
-        told = f"{said.errors} of {said.n} rows cost something, {', '.join(map(repr, said.risks))} of the largest cost"
-        return own, Check(f"{where}, risk", right, told)
+        detail = (
+            f"{said.errors} of {said.n} rows cost something, {', '.join(map(repr, said.risks))} of the largest cost"
+        )
+        return own, Check(f"{where}, risk", right, detail)
 
-    def count(self, p: Promised, rows: PromiseRows) -> Sequence[Counted]:
+    def count(self, p: Promised, rows: PromiseRows) -> Sequence[StatementRows]:
         matrix = np.array(p.fixed[0].numbers).reshape(len(p.c.classes), len(p.c.classes))
         own = matrix[rows.labels, rows.answers]
         return [
-            Counted(rows.everything(), own > 0.0, own / matrix.max())
+            StatementRows(rows.everything(), own > 0.0, own / matrix.max())
             if entry.kind == _MEAN
-            else Counted(rows.everything(), own >= threshold_of(entry))
+            else StatementRows(rows.everything(), own >= threshold_of(entry))
             for entry in p.statements
         ]
 

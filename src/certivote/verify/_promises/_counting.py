@@ -12,7 +12,7 @@ from certivote.certificate import counted as in_number
 from certivote.verify._balls import BITS
 from certivote.verify._check import Check, trusted
 from certivote.verify._promises._record import RULES, place_of
-from certivote.verify._promises._rule import Counted, Promised, PromiseRows, Rule
+from certivote.verify._promises._rule import Promised, PromiseRows, Rule, StatementRows
 from certivote.verify._rows import random_numbers
 from certivote.verify._simulation import Array, Labels
 from certivote.verify._theorems import Terms, terms_of
@@ -32,7 +32,7 @@ FIELDS = ("statements[].n", "statements[].errors", "statements[].means", "statem
 
 
 @dataclass(frozen=True)
-class Sight:
+class PromiseData:
     """What is known of the certification rows besides their classes and the answers to them.
 
     Attributes
@@ -56,7 +56,7 @@ class Sight:
 
 
 def recount_promises(
-    c: Certificate, labels: Labels, answers: Labels, sight: Sight, entities: Labels | None
+    c: Certificate, labels: Labels, answers: Labels, data: PromiseData, entities: Labels | None
 ) -> Iterator[Check]:
     """Hold the statements of all promises but the bounds by class against the rows."""
     try:
@@ -65,13 +65,13 @@ def recount_promises(
     except (ValueError, ZeroDivisionError):
         return  # the part's own checks have said so
     order, holds = np.arange(len(labels)), _prover(terms, entities)
-    everything = PromiseRows(labels, answers, sight.masses, sight.scored(), sight.column, entities, order, holds)
+    everything = PromiseRows(labels, answers, data.masses, data.scored(), data.column, entities, order, holds)
     for number, promise in enumerate(c.promises):
         rule, where = RULES.get(promise.name), place_of(c, number)
         if rule is None or promise.name == "by class":
             continue
         fields = tuple(f"promises[{number}].{name}" for name in (*FIELDS, "thresholds", "value"))
-        known = {"answers": True, "masses": everything.masses, "scores": everything.scores, "columns": sight.column}
+        known = {"answers": True, "masses": everything.masses, "scores": everything.scores, "columns": data.column}
         if known[rule.needs] is None:
             yield trusted(f"{where}, counted", _LACKS[rule.needs], *fields)
             continue
@@ -122,10 +122,10 @@ def _is_ordered(c: Certificate, entities: Labels | None) -> bool:
     return entities is None and c.bets == "in order"
 
 
-def _prover(terms: Terms, entities: Labels | None) -> Callable[[Counted, Statement, arb], bool]:
+def _prover(terms: Terms, entities: Labels | None) -> Callable[[StatementRows, Statement, arb], bool]:
     """Of rows, events and what the statement has of delta: whether its bound is proved to be at most a number."""
 
-    def holds(counted: Counted, entry: Statement, bound: arb) -> bool:
+    def holds(counted: StatementRows, entry: Statement, bound: arb) -> bool:
         n, errors = int(np.count_nonzero(counted.among)), int(np.count_nonzero(counted.event & counted.among))
         if not n:
             return bool(bound >= 1)
@@ -135,7 +135,7 @@ def _prover(terms: Terms, entities: Labels | None) -> Callable[[Counted, Stateme
     return holds
 
 
-def _losses(counted: Counted, entities: Labels | None) -> tuple[float, ...]:
+def _losses(counted: StatementRows, entities: Labels | None) -> tuple[float, ...]:
     """Of each entity that has rows, the share of these at which the event happens."""
     if entities is None or not np.any(counted.among):
         return ()
@@ -165,8 +165,8 @@ def _recount(c: Certificate, promise: PromiseRecord, rule: Rule, rows: PromiseRo
         yield Check(f"{where}, counted", False, problem)
     if problems:
         return
-    told = f"{in_number(len(found), 'statement')} on {n:,} rows: rows and events as recorded"
-    yield Check(f"{where}, counted", True, told)
+    detail = f"{in_number(len(found), 'statement')} on {n:,} rows: rows and events as recorded"
+    yield Check(f"{where}, counted", True, detail)
     for what, passed, detail in rule.chosen_well(p, rows):
         yield Check(f"{where}, {what} counted", passed, detail)
 
@@ -186,7 +186,7 @@ def _differences(c: Certificate, promise: PromiseRecord, found: Any, rows: Promi
     return problems
 
 
-def _same_losses(entry: Statement, counted: Counted, rows: PromiseRows, grouped: bool) -> bool:
+def _same_losses(entry: Statement, counted: StatementRows, rows: PromiseRows, grouped: bool) -> bool:
     """Whether the losses of entities, or of rows where these are not just 0 or 1, are those recorded."""
     if grouped and rows.entities is None:
         return True  # the line about groups says that nothing shows it

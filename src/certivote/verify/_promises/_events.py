@@ -13,11 +13,11 @@ from certivote.certificate import Fixed
 from certivote.verify._methods import method_of
 from certivote.verify._promises._rule import (
     Agreement,
-    Counted,
     Expected,
     Promised,
     PromiseRows,
     Rule,
+    StatementRows,
 )
 from certivote.verify._simulation import Labels
 from certivote.verify._theorems import exact_losses
@@ -99,12 +99,12 @@ class Precision(Rule):
         )
         yield "rows of the classes", right, "right answers and what was missed of each class are its rows"
 
-    def count(self, p: Promised, rows: PromiseRows) -> Sequence[Counted]:
+    def count(self, p: Promised, rows: PromiseRows) -> Sequence[StatementRows]:
         found = []
         for entry in p.statements:
             code = p.c.classes.index(entry.label)
             said, true = rows.answers == code, rows.labels == code
-            found.append(Counted(said, ~true) if entry.kind == "imprecision" else Counted(~said, true))
+            found.append(StatementRows(said, ~true) if entry.kind == "imprecision" else StatementRows(~said, true))
         return found
 
 
@@ -194,14 +194,14 @@ class Subgroups(Rule):
             right = exact <= Fraction(value) <= exact + _CLOSE
         yield "largest gap", right, f"{value!r}"
 
-    def count(self, p: Promised, rows: PromiseRows) -> Sequence[Counted]:
+    def count(self, p: Promised, rows: PromiseRows) -> Sequence[StatementRows]:
         assert rows.column is not None
         places = {fixed.what: _places(fixed, rows.column(fixed.what)) for fixed in p.fixed}
         found = []
         for names, block in zip(_entries(p.asked), _blocks(p), strict=True):
             for _, numbers in block:
                 among = np.all([places[name] == place for name, place in zip(names, numbers, strict=True)], axis=0)
-                found += [Counted(among, rows.wrong), Counted(among, ~rows.wrong)]
+                found += [StatementRows(among, rows.wrong), StatementRows(among, ~rows.wrong)]
         return found
 
 

@@ -56,8 +56,8 @@ def check_promises(c: Certificate) -> Iterator[Check]:
     names = [promise.name for promise in c.promises]
     right = names[0] == "by class" and names.count("by class") == 1
     right = right and (len(names) == 1 or method_of(c).counts_errors)
-    told = f"{', '.join(names[:9]):.200}; {'with the bound' if c.together else 'each by itself'}"
-    yield Check("promises", right, told)
+    detail = f"{', '.join(names[:9]):.200}; {'with the bound' if c.together else 'each by itself'}"
+    yield Check("promises", right, detail)
     try:
         terms = terms_of(c, c.deployed_part)
     except (ValueError, ZeroDivisionError):
@@ -77,12 +77,12 @@ def _check_promise(c: Certificate, promise: PromiseRecord, rule: Rule, where: st
         yield Check(f"{where}, parameters", False, f"{error}")
         return
     problem = rule.is_fixed(p)
-    told = f"{', '.join(fixed.what for fixed in promise.fixed)[:200] or 'nothing'} fixed beforehand"
+    detail = f"{', '.join(fixed.what for fixed in promise.fixed)[:200] or 'nothing'} fixed beforehand"
     if problem:
         yield Check(f"{where}, fixed", False, problem)
         return
     if promise.fixed:
-        yield Check(f"{where}, fixed", True, told)
+        yield Check(f"{where}, fixed", True, detail)
     guide = _check_guide(p, rule, where)
     if promise.guide_rows or not guide.passed:
         yield guide
@@ -109,30 +109,30 @@ def _check_decision(p: Promised, rule: Rule, where: str) -> Iterator[Check]:
     found, decided = (p.record.chosen, p.record.thresholds, p.record.value), rule.decides(p)
     if rule.rounds_value:
         found = (p.record.chosen, p.record.thresholds, None)  # what is rounded, the agreements compare
-    told = f"thresholds {', '.join(map(repr, p.record.thresholds[:5])) or 'none'}, for {p.record.value!r}"
+    detail = f"thresholds {', '.join(map(repr, p.record.thresholds[:5])) or 'none'}, for {p.record.value!r}"
     if found != decided or decided != (None, (), None):
-        yield Check(f"{where}, decision", found == decided, told)
+        yield Check(f"{where}, decision", found == decided, detail)
 
 
 def _check_guide(p: Promised, rule: Rule, where: str) -> Check:
     """Rows that have fixed something: training rows, or else a fifth of the certification rows, which do not count."""
     part, guided = p.part, rule.is_guided(p)
     aside, guides = p.record.set_aside, p.record.guide_rows
-    told = f"{guides:,} rows have fixed something, {aside:,} of them set aside"
+    detail = f"{guides:,} rows have fixed something, {aside:,} of them set aside"
     if guided is None:
         guided = bool(aside)
     if not guided:
-        return Check(f"{where}, guide", (aside, guides) == (0, 0), told)
+        return Check(f"{where}, guide", (aside, guides) == (0, 0), detail)
     if p.is_trained:
         most = min(part.training_rows, _MOST_GUIDES) if rule.looks_at_votes else part.training_rows
-        return Check(f"{where}, guide", (aside, guides) == (0, most), told)
+        return Check(f"{where}, guide", (aside, guides) == (0, most), detail)
     fifth = int(0.2 * part.size)
     right = guides == aside and (aside == fifth if not part.entities else fifth <= aside <= part.n - part.size + fifth)
-    return Check(f"{where}, guide", right, told)
+    return Check(f"{where}, guide", right, detail)
 
 
 def _check_ledger(p: Promised, parts: list[Fraction], where: str, terms: Terms) -> Check:
-    """What the promise has of delta, and each of its statements of that; told with what this costs in rows."""
+    """What the promise has of delta, and each of its statements of that; detail with what this costs in rows."""
     c, whole = p.c, promise_share(p.c)
     right = is_share(p.record.delta, whole)
     own = whole / len(c.parts) / n_candidates(c)
@@ -142,8 +142,8 @@ def _check_ledger(p: Promised, parts: list[Fraction], where: str, terms: Terms) 
     each = f"{shares[0]:.4g}" + (f" to {shares[-1]:.4g}" if len(shares) > 1 else " each")
     # Deltas that are none would give no logarithm.
     lost = f": as if {_rows_lost(c, shares[0], terms)} of the rows were missing" if right else ""
-    told = f"{p.record.delta:.6g} of {c.delta:.6g}, {counted(len(p.statements), 'statement')} with {each}{lost}"
-    return Check(f"{where}, delta", right, told)
+    detail = f"{p.record.delta:.6g} of {c.delta:.6g}, {counted(len(p.statements), 'statement')} with {each}{lost}"
+    return Check(f"{where}, delta", right, detail)
 
 
 def _rows_lost(c: Certificate, delta: float, terms: Terms) -> str:
@@ -159,8 +159,8 @@ def _check_bounds(p: Promised, rule: Rule, where: str, terms: Terms) -> Iterator
     yield from (check for check in checks if not check.passed)
     if all(check.passed for check in checks):
         highest = max(said.bound for said in p.statements)
-        told = f"{len(p.statements)} proved, each hardly above its theorem's value, the largest {highest!r}"
-        yield Check(f"{where}, bounds", True, told)
+        detail = f"{len(p.statements)} proved, each hardly above its theorem's value, the largest {highest!r}"
+        yield Check(f"{where}, bounds", True, detail)
 
 
 def _statement(p: Promised, rule: Rule, said: Statement, terms: Terms) -> Iterator[Check]:

@@ -35,7 +35,7 @@ class Expected:
 
 
 @dataclass(frozen=True)
-class Counted:
+class StatementRows:
     """What a statement is about, row by row: where its condition is satisfied, and where its event happens.
 
     ``losses`` takes the place of the event where the loss of a row is not just 0 or 1.
@@ -74,7 +74,7 @@ class PromiseRows:
     column: Callable[[str], list[Any]] | None
     entities: Labels | None
     order: Labels
-    holds: "Callable[[Counted, Statement, arb], bool]"
+    holds: "Callable[[StatementRows, Statement, arb], bool]"
 
     @property
     def wrong(self) -> Mask:
@@ -210,7 +210,7 @@ class Rule(ABC):
     def agreements(self, p: Promised) -> Iterator[Agreement]:
         """What must agree in the counts of the statements, and in what follows from them."""
 
-    def count(self, p: Promised, rows: PromiseRows) -> Sequence[Counted]:
+    def count(self, p: Promised, rows: PromiseRows) -> Sequence[StatementRows]:
         """The rows of each statement, in their order; none if they are counted with the vote as a whole."""
         return ()
 

@@ -14,11 +14,11 @@ from certivote.certificate import Certificate, Statement
 from certivote.verify._methods import DRAWN, method_of
 from certivote.verify._promises._rule import (
     Agreement,
-    Counted,
     Expected,
     Promised,
     PromiseRows,
     Rule,
+    StatementRows,
     number,
     threshold_of,
 )
@@ -105,12 +105,12 @@ class Abstention(Rule):
             right = all(entry.entities == entities for entry in silent)
             yield "entities", right, f"{entities:,} have rows that may be unanswered"
 
-    def count(self, p: Promised, rows: PromiseRows) -> Sequence[Counted]:
+    def count(self, p: Promised, rows: PromiseRows) -> Sequence[StatementRows]:
         assert rows.scores is not None
         return [
-            Counted(rows.scores >= threshold_of(entry), rows.wrong)
+            StatementRows(rows.scores >= threshold_of(entry), rows.wrong)
             if entry.kind == _WRONG
-            else Counted(rows.everything(), rows.scores < threshold_of(entry))
+            else StatementRows(rows.everything(), rows.scores < threshold_of(entry))
             for entry in p.statements
         ]
 
@@ -230,14 +230,14 @@ class Sensitivity(Rule):
             right = [[missed.entities], [entry.entities for entry in p.statements[1:]] or found[1]] == [*found]
             yield "entities", right, f"{missed.entities:,} have rows of the class"
 
-    def count(self, p: Promised, rows: PromiseRows) -> Sequence[Counted]:
+    def count(self, p: Promised, rows: PromiseRows) -> Sequence[StatementRows]:
         assert rows.masses is not None
         code = p.c.classes.index(p.fixed[0].words[0])
         true, mass = rows.labels == code, rows.masses[:, code]
         return [
-            Counted(true, mass < threshold_of(entry))
+            StatementRows(true, mass < threshold_of(entry))
             if entry.kind == _MISSED
-            else Counted(~true, mass >= threshold_of(entry))
+            else StatementRows(~true, mass >= threshold_of(entry))
             for entry in p.statements
         ]
 
@@ -251,7 +251,7 @@ class Sensitivity(Rule):
             entry,
             p.asked["at_least"],
             mass[true],
-            lambda t: Counted(true, mass < t),
+            lambda t: StatementRows(true, mass < t),
             rows,
             p.record.chosen is not None,
         )
@@ -302,7 +302,7 @@ class PredictionSets(Rule):
             )
             yield "entities", right, f"{', '.join(str(entry.entities) for entry in p.statements[:9])}"
 
-    def count(self, p: Promised, rows: PromiseRows) -> Sequence[Counted]:
+    def count(self, p: Promised, rows: PromiseRows) -> Sequence[StatementRows]:
         return [_left_out(p.c, entry, entry.threshold or 0.0, rows) for entry in p.statements]
 
     def chosen_well(self, p: Promised, rows: PromiseRows) -> Iterator[Agreement]:
@@ -325,9 +325,9 @@ def _own_masses(rows: PromiseRows) -> Array:
     return rows.masses[np.arange(len(rows.labels)), rows.labels]
 
 
-def _left_out(c: Certificate, entry: Statement, threshold: float, rows: PromiseRows) -> Counted:
+def _left_out(c: Certificate, entry: Statement, threshold: float, rows: PromiseRows) -> StatementRows:
     among = rows.labels == c.classes.index(entry.label) if entry.label else rows.everything()
-    return Counted(among, rows.wrong & (_own_masses(rows) < threshold))
+    return StatementRows(among, rows.wrong & (_own_masses(rows) < threshold))
 
 
 def _is_largest(
@@ -335,7 +335,7 @@ def _is_largest(
     entry: Statement,
     least: float,
     masses: Array,
-    count: Callable[[float], Counted],
+    count: Callable[[float], StatementRows],
     rows: PromiseRows,
     chosen: bool,
 ) -> Agreement:

@@ -11,8 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 from certivote import CertifiedVoteClassifier, load
-from certivote.pipeline import DecisiveVoters
-from certivote.voters import Classifiers, Forest, Mixed, Preprocessed, Stumps
+from certivote.voters import Classifiers, DecisiveVoters, Forest, Mixed, Preprocessed, Stumps
 from certivote.voters._boosting import Boosting
 from certivote.voters._machines import Always
 from certivote.voters._members import FoldedMember

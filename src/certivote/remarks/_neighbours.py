@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from certivote.pipeline._column_remarks import Column
+from certivote.remarks._columns import Column
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]

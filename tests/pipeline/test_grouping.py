@@ -8,8 +8,8 @@ from scipy import stats
 from sklearn.preprocessing import StandardScaler
 
 from certivote import CertifiedVoteClassifier, compare
-from certivote.pipeline._seeds import Seed, Streams
-from certivote.pipeline._units import drift_of, make_units
+from certivote.pipeline._grouping import drift_of, make_grouping
+from certivote.pipeline._streams import Seed, Streams
 from certivote.splits import Single
 from certivote.voters import Preprocessed, Stumps, VoterSet
 
@@ -21,7 +21,7 @@ GROUPS = np.array([f"p{k}" for k in RNG.integers(0, 60, N)])
 
 
 def test_entities_are_numbered_as_they_come_and_then_at_random():
-    units, names = make_units(N, GROUPS, None), list(dict.fromkeys(GROUPS))
+    units, names = make_grouping(N, GROUPS, None), list(dict.fromkeys(GROUPS))
     assert [names[code] for code in units.entities] == GROUPS.tolist()
     streams = Streams(Seed((0,), fresh=False), "data:" + 64 * "0")
     numbers = streams.of("bets").permutation(len(names))
@@ -38,27 +38,27 @@ def in_order_of_bets(certificate, some):
 def test_names_are_the_same_however_they_are_written():
     numbers = np.array([7, 3, 7, 10])
     for written in (numbers.astype(float), numbers.astype(str), numbers.astype(object), pd.Series(numbers)):
-        assert make_units(4, written, None).entities.tolist() == make_units(4, numbers, None).entities.tolist()
+        assert make_grouping(4, written, None).entities.tolist() == make_grouping(4, numbers, None).entities.tolist()
 
 
 def test_a_list_of_numbers_and_text_keeps_entities_whole():
     written = [*range(40), *map(float, range(40)), "A1"]
-    assert len(set(make_units(81, written, None).entities)) == 41
-    assert make_units(81, pd.Series(written, dtype=object), None).entities.tolist() == list(
-        make_units(81, written, None).entities
+    assert len(set(make_grouping(81, written, None).entities)) == 41
+    assert make_grouping(81, pd.Series(written, dtype=object), None).entities.tolist() == list(
+        make_grouping(81, written, None).entities
     )
 
 
 def test_large_numbers_and_moments_keep_their_names():
     large = pd.array([10**17 + k for k in (0, 1, 2, 0)], dtype="Int64")
-    assert len(set(make_units(4, large, None).entities)) == 3
+    assert len(set(make_grouping(4, large, None).entities)) == 3
     days = pd.Series(pd.to_datetime(["2026-01-01", "2026-01-02", "2026-01-01", "2026-01-03"]))
-    expected = make_units(4, days, None).entities.tolist()
+    expected = make_grouping(4, days, None).entities.tolist()
     for unit in ("s", "us", "ns"):
-        assert make_units(4, days.astype(f"datetime64[{unit}]"), None).entities.tolist() == expected
-        assert make_units(4, days.to_numpy().astype(f"datetime64[{unit}]"), None).entities.tolist() == expected
-        assert make_units(4, list(days.to_numpy().astype(f"datetime64[{unit}]")), None).entities.tolist() == expected
-    assert len(set(make_units(3, [np.inf, 1.5, "\ud800"], None).entities)) == 3
+        assert make_grouping(4, days.astype(f"datetime64[{unit}]"), None).entities.tolist() == expected
+        assert make_grouping(4, days.to_numpy().astype(f"datetime64[{unit}]"), None).entities.tolist() == expected
+        assert make_grouping(4, list(days.to_numpy().astype(f"datetime64[{unit}]")), None).entities.tolist() == expected
+    assert len(set(make_grouping(3, [np.inf, 1.5, "\ud800"], None).entities)) == 3
 
 
 @pytest.mark.parametrize(
@@ -252,7 +252,7 @@ def test_rows_of_one_moment_have_no_order():
     ids=["zone", "datetimes", "dates", "numpy", "since"],
 )
 def test_moments_of_all_kinds(moments):
-    times = make_units(N, None, moments).times
+    times = make_grouping(N, None, moments).times
     assert (np.diff(times) > np.timedelta64(0, "s")).all()
 
 

@@ -16,9 +16,12 @@ from sklearn.utils import _safe_indexing
 
 from certivote.certificate import FirstRows
 from certivote.maths.binomial import binomial_upper
-from certivote.pipeline._split import Split
-from certivote.pipeline._units import Units
-from certivote.pipeline._weigh import unseen_weights
+from certivote.pipeline._division import Split
+from certivote.pipeline._grouping import Grouping
+from certivote.pipeline._plan import Plan
+from certivote.pipeline._priors import unseen_weights
+from certivote.pipeline._progress import Stage
+from certivote.pipeline._streams import Streams
 from certivote.theory.entities import Entities
 from certivote.theory.risks import Loss, mistakes
 from certivote.voters import VoterSet
@@ -75,6 +78,44 @@ class Look:
     first_rows: FirstRows | None = None
 
 
+def choose_division(
+    plan: Plan,
+    X: Any,
+    y: NDArray[Any],
+    classes: NDArray[Any],
+    shuffled: NDArray[np.intp],
+    grouping: Grouping,
+    streams_of: Callable[[NDArray[np.intp]], Streams],
+    stage: Stage,
+) -> Look:
+    """The division that was asked for; where it is ``"auto"``, the one that the first rows suggest.
+
+    Parameters
+    ----------
+    plan : Plan
+    X, y, classes : rows, array, array
+    shuffled : array of int
+        Rows, or entities, in the order in which they are divided.
+    grouping : Grouping
+    streams_of : function of row numbers
+        The streams that depend on these rows alone.
+    stage : Stage
+    """
+    usual = Look("single" if plan.split == "auto" else plan.split, plan.train_share or 0.5)
+    # With cross and given folds, the rows that a pilot looks at are certified too: nothing may be decided by them.
+    if plan.train_share is not None or plan.split not in ("auto", "single"):
+        return usual
+    pilot = plan.voters.pilot(len(y))
+    if pilot is None:
+        return usual
+    stage.begin("looking at the learning curve")
+    # Promises other than the bound would be made on a fold, at their part of delta.
+    alone = grouping.entities is None and grouping.times is None and len(plan.promises) == 1
+    folds = plan.split == "auto" and alone and len(y) < FOLDED_BELOW
+    rng = streams_of(grouping.rows_of(shuffled[: n_first(len(shuffled), folds)])).of("pilot")
+    return look_at_first(pilot, X, y, classes, shuffled, plan.loss, plan.delta, rng, grouping, folds)
+
+
 def look_at_first(
     pilot: VoterSet,
     X: Any,
@@ -84,7 +125,7 @@ def look_at_first(
     loss: Loss,
     delta: float,
     rng: np.random.Generator,
-    units: Units = Units(),  # noqa: B008  # frozen
+    grouping: Grouping = Grouping(),  # noqa: B008  # frozen
     folds: bool = False,
 ) -> Look:
     """The division that promises the smallest bound by the learning curve of the first rows.
@@ -101,13 +142,13 @@ def look_at_first(
     n = len(shuffled)
     first = shuffled[: n_first(n, folds)]
     codes = np.searchsorted(classes, y)
-    if len(first) < _FEWEST or len(np.unique(codes[units.rows_of(first)])) < 2:
+    if len(first) < _FEWEST or len(np.unique(codes[grouping.rows_of(first)])) < 2:
         return Look("single", 0.5, first_rows=FirstRows(len(first), "too few", 0.5, None, None))
     early = np.zeros(len(first))
     try:
-        late = _mistakes(pilot, X, y, classes, first, units, loss, rng)
+        late = _mistakes(pilot, X, y, classes, first, grouping, loss, rng)
         for half in np.array_split(rng.permutation(len(first)), 2):
-            early[half] = _mistakes(pilot, X, y, classes, first[half], units, loss, rng)
+            early[half] = _mistakes(pilot, X, y, classes, first[half], grouping, loss, rng)
     except ValueError:
         # Such as preprocessing that needs more rows. What is wrong with all rows too, fitting will say.
         return Look("single", 0.5, first_rows=FirstRows(len(first), "not fitted", 0.5, None, None))
@@ -154,13 +195,13 @@ def _mistakes(
     y: NDArray[Any],
     classes: NDArray[Any],
     first: NDArray[np.intp],
-    units: Units,
+    grouping: Grouping,
     loss: Loss,
     rng: np.random.Generator,
 ) -> NDArray[Any]:
     """On which of the rows the voters, fitted on them, err with their out-of-sample votes; or how much, by entity."""
-    rows = units.rows_of(first)
-    places = None if units.entities is None else units.places(first)[units.entities[rows]]
+    rows = grouping.rows_of(first)
+    places = None if grouping.entities is None else grouping.places(first)[grouping.entities[rows]]
     belong = {} if places is None else {"entities": places}
     fitted = pilot.fit(_safe_indexing(X, rows), y[rows], classes, rng, **belong)
     labels = np.searchsorted(classes, y[rows])

@@ -5,7 +5,8 @@ from scipy import sparse, stats
 
 from certivote.certificate import row_keys
 from certivote.pipeline import PartRows
-from certivote.pipeline._split import count_duplicates, split_rows
+from certivote.pipeline._division import split_rows
+from certivote.pipeline._duplicates import count_duplicates
 
 
 def order(n_rows, seed=0):

@@ -14,8 +14,8 @@ from thorough import grid
 from certivote import CertifiedVoteClassifier
 from certivote.certificate import FirstRows
 from certivote.maths.streams import stream
-from certivote.pipeline import _look, _prepare, make_plan, prepare
-from certivote.pipeline._look import _FOLDS, _SHARES, Look, _expected_limit, _power_law, look_at_first, n_first
+from certivote.pipeline import RowsInMemory, _pilot, make_plan, prepare
+from certivote.pipeline._pilot import _FOLDS, _SHARES, Look, _expected_limit, _power_law, look_at_first, n_first
 from certivote.promises import Precision
 from certivote.splits import Single
 from certivote.voters import Forest, Mixed, Preprocessed, Stumps, VoterSet
@@ -98,7 +98,7 @@ def row_order(n, digest):
 
 def prepared(X, y, split="single", share=None, voters=GROVE, prior="informed"):
     plan = make_plan("dis-b", voters, split, prior=prior, random_state=SEED)
-    return prepare(replace(plan, train_share=share), X, y)
+    return prepare(replace(plan, train_share=share), RowsInMemory(plan.voters, X, y))
 
 
 def facts(part):
@@ -106,6 +106,10 @@ def facts(part):
     (prior,) = part.hyper_priors
     votes = codes_of(part.voters.votes(learnable(200, seed=8)[0]))
     return part.rows.train.tobytes(), votes.tobytes(), prior.beta.tobytes()
+
+
+def first_rows(ready):
+    return ready.division.first_rows
 
 
 @pytest.mark.parametrize("made", [learnable, noise])
@@ -118,13 +122,16 @@ def test_the_certification_rows_reach_neither_share_nor_voters_nor_prior(made, o
     assert training in [round(share * N) for share in _SHARES]
     certified = order[training:]
     assert np.array_equal(part.rows.certify, np.sort(certified))
-    assert np.array_equal(part.labels, y[np.sort(certified)])
+    assert np.array_equal(part.certification.labels, y[np.sort(certified)])
     spoiled = prepared(*garbage(X, y, certified))
-    assert (spoiled.first_rows, facts(spoiled.parts[0])) == (ready.first_rows, facts(part))
-    assert not np.array_equal(spoiled.parts[0].labels, part.labels)
+    assert (first_rows(spoiled), facts(spoiled.parts[0])) == (first_rows(ready), facts(part))
+    assert not np.array_equal(spoiled.parts[0].certification.labels, part.certification.labels)
     # The share alone does not depend on the rest of the training rows either; the voters do.
     first_only = prepared(*garbage(X, y, order[n_first(N, folds=False) :]))
-    assert (first_only.first_rows, facts(first_only.parts[0])[0]) == (ready.first_rows, facts(part)[0])
+    assert (first_rows(first_only), facts(first_only.parts[0])[0]) == (
+        first_rows(ready),
+        facts(part)[0],
+    )
     assert facts(first_only.parts[0])[1] != facts(part)[1]
 
 
@@ -135,8 +142,8 @@ def folds_of(monkeypatch, k):
     def expected(error, n, votes, delta):
         return 1e-3 if votes == k else limit(error, n, votes, delta)
 
-    monkeypatch.setattr(_look, "_expected_limit", expected)
-    monkeypatch.setattr(_look, "_FEWEST_ERRORS", 0)
+    monkeypatch.setattr(_pilot, "_expected_limit", expected)
+    monkeypatch.setattr(_pilot, "_FEWEST_ERRORS", 0)
 
 
 @pytest.mark.parametrize("k", _FOLDS)
@@ -145,14 +152,18 @@ def test_no_vote_of_a_fold_has_seen_it_and_the_first_rows_train_all(k, monkeypat
     X, y = learnable()
     order = row_order(N, one_digest)
     ready = prepared(X, y, "auto")
-    assert (ready.split, len(ready.parts)) == (k, k)
-    assert (ready.first_rows.looked_at, ready.first_rows.found, ready.first_rows.share) == (40, "learning curve", None)
+    assert (ready.division.split, len(ready.parts)) == (k, k)
+    assert (first_rows(ready).looked_at, first_rows(ready).found, first_rows(ready).share) == (
+        40,
+        "learning curve",
+        None,
+    )
     folds = np.array_split(order[40:], k)
     for number, (part, fold) in enumerate(zip(ready.parts, folds, strict=True)):
         assert np.array_equal(part.rows.certify, np.sort(fold))
         assert np.array_equal(part.rows.train, np.setdiff1d(np.arange(N), fold))
         spoiled = prepared(*garbage(X, y, fold), "auto")
-        assert (spoiled.first_rows, facts(spoiled.parts[number])) == (ready.first_rows, facts(part))
+        assert (first_rows(spoiled), facts(spoiled.parts[number])) == (first_rows(ready), facts(part))
         assert facts(spoiled.parts[number - 1])[1] != facts(ready.parts[number - 1])[1]
 
 
@@ -163,7 +174,7 @@ def test_the_number_of_folds_is_the_same_whatever_the_other_rows_are(made, one_d
     ready = prepared(X, y, "auto")
     for seed in range(2):
         again = prepared(*garbage(X, y, order[60:], seed), "auto")
-        assert (again.split, again.first_rows) == (ready.split, ready.first_rows)
+        assert (again.division.split, first_rows(again)) == (ready.division.split, first_rows(ready))
         assert [part.rows.certify.tobytes() for part in again.parts] == [
             part.rows.certify.tobytes() for part in ready.parts
         ]
@@ -198,7 +209,7 @@ def curve(monkeypatch, late, early, n=1000, folds=False):
         rate = late if len(rows) == n_first(n, folds) else early
         return np.arange(len(rows)) < round(rate * len(rows))
 
-    monkeypatch.setattr(_look, "_mistakes", mistakes)
+    monkeypatch.setattr(_pilot, "_mistakes", mistakes)
     return look(np.zeros((n, 1)), np.arange(n) % 2, np.arange(n), folds=folds)
 
 
@@ -209,7 +220,7 @@ def test_folds_where_errors_are_many_and_one_split_where_they_are_rare(monkeypat
     # Few errors might turn out to be none.
     few = curve(monkeypatch, 0.02, 0.02, folds=True)
     assert few.split == "single"
-    monkeypatch.setattr(_look, "_FEWEST_ERRORS", 5)
+    monkeypatch.setattr(_pilot, "_FEWEST_ERRORS", 5)
     assert curve(monkeypatch, 0.02, 0.02, folds=True).split in _FOLDS
     rare = curve(monkeypatch, 0.0, 0.0, folds=True)
     assert (rare.split, rare.first) == ("single", 0)
@@ -225,7 +236,7 @@ def asked(monkeypatch):
         found.append(folds)
         return Look("single", 0.5, 0, "half of the rows train the voters: so said the test")
 
-    monkeypatch.setattr(_prepare, "look_at_first", noted)
+    monkeypatch.setattr(_pilot, "look_at_first", noted)
     return found
 
 
@@ -241,7 +252,7 @@ def test_folds_may_be_chosen_where_rows_are_few_and_nothing_else_is_asked_for(as
     small(promises=[Precision()])
     small(groups=np.arange(60) // 2)
     small(order=np.arange(60))
-    monkeypatch.setattr(_prepare, "FOLDED_BELOW", 60)
+    monkeypatch.setattr(_pilot, "FOLDED_BELOW", 60)
     small()
     small(n=59)
     assert asked == [True, False, False, False, False, False, True]
@@ -259,7 +270,7 @@ def test_other_methods_and_given_shares_make_one_split_without_a_look(given, ask
 @pytest.mark.parametrize("split", ["cross", 2, 3])
 def test_other_splits_never_look(split, asked):
     ready = prepared(*learnable(150), split=split)
-    assert (asked, ready.first_rows, ready.split) == ([], None, split)
+    assert (asked, first_rows(ready), ready.division.split) == ([], None, split)
     assert len(ready.parts[0].rows.train) == (100 if split == 3 else 75)
 
 
@@ -267,7 +278,7 @@ def test_other_splits_never_look(split, asked):
 def test_voters_without_a_pilot_make_one_split(asked):
     X, y = learnable(150)
     ready = prepared(X, np.minimum(y, 1), "auto", voters=Stumps(2), prior=1.0)
-    assert (asked, ready.first_rows, ready.split) == ([], None, "single")
+    assert (asked, first_rows(ready), ready.division.split) == ([], None, "single")
     assert len(ready.parts[0].rows.train) == 75
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certivote.voters import FittedVoters
+from certivote.voters._base import FittedVoters
 
 Array = NDArray[np.float64]
 
@@ -20,7 +20,7 @@ class DecisiveVoters:
     --------
     >>> import numpy as np
     >>> from sklearn.datasets import load_iris
-    >>> from certivote.pipeline import DecisiveVoters
+    >>> from certivote.voters import DecisiveVoters
     >>> from certivote.voters import Forest
     >>> X, y = load_iris(return_X_y=True)
     >>> forest = Forest().fit(X, y, np.arange(3), np.random.default_rng(0))

@@ -1,5 +1,7 @@
 """Remarks about columns: giveaways, identifiers, constant and empty ones are named, and measurements are not."""
 
+from importlib import import_module
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,8 +11,7 @@ from sklearn.utils import _safe_indexing
 
 from certivote import CertifiedVoteClassifier
 from certivote.certificate import Finding
-from certivote.pipeline import _column_remarks
-from certivote.pipeline._column_remarks import column_findings
+from certivote.remarks import _columns, column_findings
 from certivote.voters import ColumnEncoder, Forest, Preprocessed, Stumps
 
 GIVEAWAY, INDEX, IDENTIFIER = "tells the class", "numbers the rows", "names each row"
@@ -120,7 +121,7 @@ def test_constant_and_empty_columns_are_named():
 
 
 def test_one_value_beyond_the_rows_that_are_looked_at_counts(monkeypatch):
-    monkeypatch.setattr(_column_remarks, "_ROWS", 100)
+    monkeypatch.setattr(_columns, "_ROWS", 100)
     X, y = noise()
     X[:, 0], X[:, 1] = 3.0, 3.0
     X[1, 0] = 4.0
@@ -209,7 +210,7 @@ def test_values_of_any_kind_are_met_without_an_error():
 
 
 def test_beyond_some_columns_it_says_where_it_stopped(monkeypatch):
-    monkeypatch.setattr(_column_remarks, "_COLUMNS", 3)
+    monkeypatch.setattr(_columns, "_COLUMNS", 3)
     X, y = noise()
     wide = np.column_stack([X, np.ones(400), y])
     for rows in (wide, sparse.csr_array(wide)):
@@ -255,7 +256,7 @@ def test_remarks_decide_nothing(monkeypatch):
     X = np.column_stack([X, y])
     clf = CertifiedVoteClassifier("dis-b", "forest", random_state=0)
     with_them = clf.fit(X, y).certificate_
-    monkeypatch.setattr("certivote.pipeline._train.column_findings", lambda *_: ())
+    monkeypatch.setattr(import_module("certivote.pipeline.run"), "column_findings", lambda *_: ())
     without = clf.fit(X, y).certificate_
     assert with_them.remarks
     assert (with_them.parts, with_them.by_class) == (without.parts, without.by_class)

@@ -7,10 +7,9 @@ from scipy import sparse
 from sklearn import datasets
 
 from certivote import CertifiedVoteClassifier, verify
-from certivote.pipeline import _relatives
-from certivote.pipeline._column_remarks import read_column
-from certivote.pipeline._neighbours import sample_of, share_with_jumps
-from certivote.pipeline._relatives import relatives
+from certivote.remarks import _related_rows, related_rows
+from certivote.remarks._columns import read_column
+from certivote.remarks._neighbours import sample_of, share_with_jumps
 
 REPEATS, NEXT, NEAR = "repeated values", "neighbours alike", "near-duplicates"
 
@@ -20,7 +19,7 @@ def findings(X, names=(), seed=0, share=0.5):
     rng = np.random.default_rng(seed + 1000)
     shuffled = rng.permutation(X.shape[0])
     cut = int(share * len(shuffled))
-    return relatives(X, np.sort(shuffled[:cut]), np.sort(shuffled[cut:]), names, rng)
+    return related_rows(X, np.sort(shuffled[:cut]), np.sort(shuffled[cut:]), names, digest=f"rows {seed}")
 
 
 def one(found, kind, *which):
@@ -102,7 +101,7 @@ def test_the_coarsest_of_nested_names_is_named_and_equal_ones_once():
 
 
 def test_a_long_table_is_looked_at_in_blocks(monkeypatch):
-    monkeypatch.setattr(_relatives, "_ROWS", 1200)
+    monkeypatch.setattr(_related_rows, "_ROWS", 1200)
     X, groups = grouped(np.full(500, 10), 0.1)
     frame = named(X, thing=[f"p{group}" for group in groups])
     assert one(findings(frame, list(frame)), REPEATS, "thing") == (500, 10, 10)
@@ -197,8 +196,7 @@ def test_groups_without_a_name_are_told_by_near_duplicates(sizes, noise, columns
 
 def test_without_training_rows_the_certification_rows_are_compared_with_one_another():
     X, _ = grouped(np.full(150, 10), 0.1)
-    rng = np.random.default_rng(0)
-    one(relatives(X, np.arange(0), np.arange(len(X)), (), rng), NEAR)
+    one(related_rows(X, np.arange(0), np.arange(len(X))), NEAR)
 
 
 def test_only_near_duplicates_among_the_training_rows_are_counted():

@@ -1,5 +1,6 @@
-"""Rows that a given model was trained on, beside those that certify it."""
+"""Rows that occur more than once: in one table, or among the rows that a given model was trained on."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,18 +9,39 @@ import pandas as pd
 from scipy import sparse
 
 from certivote.certificate import are_own_rows, part_digest, row_keys
+from certivote.pipeline._division import PartRows
+
+COMPARED_ROWS = 20_000_000
+"""Rows among which duplicates are counted, at most."""
+Duplicates = tuple[int | None, int | None]
+
+
+def count_duplicates(keys: Sequence[bytes], part: PartRows) -> Duplicates:
+    """Count certification rows that equal an earlier one, and those that equal a training row.
+
+    ``keys`` are the :func:`~certivote.certificate.row_keys` of all rows. Among more than 20 million they are not
+    counted.
+
+    Duplicates are natural in discrete data and are never dropped; where they come from oversampling or from repeated
+    entities, the certificate is void, so it states how many there are.
+    """
+    if len(part.certify) + len(part.train) > COMPARED_ROWS:
+        return None, None
+    certify = [keys[i] for i in part.certify]
+    train = {keys[i] for i in part.train}
+    return len(certify) - len(set(certify)), sum(key in train for key in certify)
 
 
 @dataclass(frozen=True)
-class Shown:
+class TrainingOverlap:
     """How many training rows there are, their digest, and how many certification rows occur among them."""
 
     n: int
     digest: str
-    again: int
+    duplicates: int
 
     @classmethod
-    def beside(cls, X: Any, training: Any) -> "Shown":
+    def of(cls, X: Any, training: Any) -> "TrainingOverlap":
         """Compare rows by their values: columns by name, numbers whatever their type.
 
         Raises

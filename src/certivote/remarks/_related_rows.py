@@ -1,4 +1,4 @@
-"""Whether rows seem to belong together though nobody said so.
+"""Whether rows seem to belong together though no groups were given.
 
 The rows were divided at random, so the nearest rows of the other part are as near as those of the own part, whether
 rows are independent or not. Three other looks tell, each only if those before it found nothing:
@@ -17,13 +17,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import _safe_indexing
 
 from certivote.certificate import Finding
-from certivote.pipeline._column_remarks import Column, read_column, whole_column
-from certivote.pipeline._neighbours import RowSample, how_often_less, next_nearer, sample_of, share_with_jumps
+from certivote.maths.streams import stream
+from certivote.remarks._columns import Column, read_column, whole_column
+from certivote.remarks._neighbours import RowSample, how_often_less, next_nearer, sample_of, share_with_jumps
 
 Places = NDArray[np.intp]
 
@@ -77,8 +79,15 @@ class _Name:
     counts: Places
 
 
-def relatives(
-    X: Any, train: Places, certify: Places, columns: Sequence[str], rng: np.random.Generator
+def related_rows(
+    X: Any,
+    train: Places,
+    certify: Places,
+    columns: Sequence[str] = (),
+    *,
+    digest: str = "",
+    table: Any = None,
+    in_time: bool = False,
 ) -> tuple[Finding, ...]:
     """What suggests that rows belong together.
 
@@ -90,7 +99,12 @@ def relatives(
         Row numbers of the two parts; the first may be empty.
     columns : sequence of str
         Names of the columns; empty if they have none.
-    rng : Generator
+    digest : str
+        Of the data. No bound rests on which rows are looked at, so no seed has a part in it.
+    table : data frame, optional
+        Other columns of the rows.
+    in_time : bool
+        Whether rows have an order in time: that neighbouring rows are alike is then what was expected.
 
     Examples
     --------
@@ -99,9 +113,28 @@ def relatives(
     >>> patient = np.repeat(np.arange(80), 10)
     >>> X = np.column_stack([patient, rng.normal(size=(80, 3))[patient] + 0.1 * rng.normal(size=(800, 3))])
     >>> order = rng.permutation(800)
-    >>> relatives(X[order], np.arange(400), np.arange(400, 800), ["patient", "a", "b", "c"], rng)
+    >>> related_rows(X[order], np.arange(400), np.arange(400, 800), ["patient", "a", "b", "c"])
     (Finding(kind='repeated values', places=(0,), columns=('patient',), numbers=(80.0, 10.0, 10.0)),)
     """
+    X, columns = _beside(X, columns, table)
+    found = _looked_for(X, train, certify, columns, stream("looks", seed=(), digest=digest))
+    return tuple(finding for finding in found if not (in_time and finding.kind == "neighbours alike"))
+
+
+def _beside(X: Any, columns: Sequence[str], table: Any) -> tuple[Any, Sequence[str]]:
+    """The rows with columns that stood beside them; of a sparse matrix, which has many columns, as it is."""
+    if table is None or sparse.issparse(X):
+        return X, columns
+    both = [pd.DataFrame(each).reset_index(drop=True) for each in (X, table)]
+    if len(both[0]) != len(both[1]):
+        raise ValueError(f"table must have one row for each of the {len(both[0]):,} in X; got {len(both[1]):,}.")
+    return pd.concat(both, axis=1), (*(columns or [""] * both[0].shape[1]), *map(str, both[1].columns))
+
+
+def _looked_for(
+    X: Any, train: Places, certify: Places, columns: Sequence[str], rng: np.random.Generator
+) -> tuple[Finding, ...]:
+    """The three looks, one after the other until one finds something."""
     rows = np.sort(np.concatenate([train, certify])).astype(np.intp)
     n_columns = X.shape[1] if np.ndim(X) == 2 or sparse.issparse(X) else 0
     if len(rows) < _FEWEST or not n_columns:

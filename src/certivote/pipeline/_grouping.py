@@ -12,15 +12,15 @@ from scipy import stats
 from sklearn.utils.validation import check_consistent_length
 
 from certivote.certificate import Certificate, Drift, missing_places, names_of
-from certivote.pipeline._seeds import Streams
-from certivote.pipeline._values import column_name, plain_values
+from certivote.pipeline._input import column_name, plain_values
+from certivote.pipeline._streams import Streams
 from certivote.theory.entities import Entities
 
 Codes = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
-class Units:
+class Grouping:
     """How rows may be divided into parts.
 
     Attributes
@@ -59,7 +59,7 @@ class Units:
             return np.lexsort((rng.permutation(n_rows), self.times))
         return rng.permutation(n_rows if self.entities is None else self._count)
 
-    def shuffled(self, streams: Streams) -> "Units":
+    def shuffled(self, streams: Streams) -> "Grouping":
         """The same with the entities numbered at random, and the rows of each in random order."""
         if self.entities is None:
             return self
@@ -96,12 +96,12 @@ class Units:
         return places
 
 
-def make_units(n_rows: int, groups: ArrayLike | None, order: ArrayLike | None) -> Units:
+def make_grouping(n_rows: int, groups: ArrayLike | None, order: ArrayLike | None) -> Grouping:
     """Check the arguments ``groups`` and ``order``, and number the entities as they come.
 
     Examples
     --------
-    >>> make_units(4, groups=["ann", "bob", "ann", "eve"], order=None).entities.tolist()
+    >>> make_grouping(4, groups=["ann", "bob", "ann", "eve"], order=None).entities.tolist()
     [0, 1, 0, 2]
     """
     if groups is not None and order is not None:
@@ -115,11 +115,11 @@ def make_units(n_rows: int, groups: ArrayLike | None, order: ArrayLike | None) -
             raise ValueError(f"groups must name at least two entities; all {n_rows:,} rows are of {names[0]!r:.80}.")
         numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
         entities = np.array([numbers[name] for name in names])
-        return Units(entities=entities, groups=column_name(groups) or "groups", beside={"groups": names})
+        return Grouping(entities=entities, groups=column_name(groups) or "groups", beside={"groups": names})
     if order is not None:
         times = _times(_checked(order, n_rows, "order"), n_rows)
-        return Units(times=times, order=column_name(order) or "order", beside={"order": times})
-    return Units()
+        return Grouping(times=times, order=column_name(order) or "order", beside={"order": times})
+    return Grouping()
 
 
 def require_repeatable(certificate: Certificate, groups: Any, order: Any) -> None:
@@ -134,7 +134,7 @@ def require_repeatable(certificate: Certificate, groups: Any, order: Any) -> Non
             raise ValueError(f"The vote was certified with {name} ({recorded!r}): give {name}= to repeat its fit.")
 
 
-def units_again(earlier: Iterable[Certificate], groups: Any, order: Any) -> tuple[Any, Any]:
+def required_grouping(earlier: Iterable[Certificate], groups: Any, order: Any) -> tuple[Any, Any]:
     """What rows of a vote that has certificates already belong to, or when they were taken; None for neither.
 
     Where these certificates are about entities or a time, it must be given, or False to leave it out on purpose.

@@ -1,22 +1,87 @@
-"""Dividing rows by their numbers: each row by itself, wherever it lies and whoever has it.
+"""Which rows train the voters and which certify the vote.
 
-Row ``i`` of a table has a random number that is a function of a key and of ``i``: number ``i`` of a counter-based
-generator (Philox), which can be asked for any piece of its stream. The key comes from the seed and from a digest of all
-rows in their order. So the rows of a table that lies in partitions on many machines are divided where they are, and
-alike for any partitioning; and where a row stands decides nothing. A hash of what each row holds would not do: equal
-rows would go together.
+The parts are drawn uniformly at random, by row, or by entity where rows belong together. A stratified split would
+tie the class counts of the certification rows to the training part and void the certificate. Rows with an order in time
+are divided by it: the latest certify.
+
+On a cluster rows are divided by their numbers, each by itself, wherever it lies and whoever has it. Row ``i`` of a
+table has a random number that is a function of a key and of ``i``: number ``i`` of a counter-based generator (Philox),
+which can be asked for any piece of its stream. The key comes from the seed and from a digest of all rows in their
+order. So the rows of a table that lies in partitions on many machines are divided where they are, and alike for any
+partitioning; and where a row stands decides nothing. A hash of what each row holds would not do: equal rows would go
+together.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from certivote.pipeline._block_risks import BLOCK_ROWS
-from certivote.pipeline._seeds import Streams
-from certivote.pipeline._split import PartRows
+from certivote.pipeline._blocks import BLOCK_ROWS
+from certivote.pipeline._reference import MOST_ROWS
+from certivote.pipeline._streams import Streams
+
+Split = Literal["none", "single", "cross"]
+"""Or a number of folds."""
+Rows = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class PartRows:
+    """Row numbers of one part: those that the voters are fitted on, and those that certify their vote."""
+
+    train: Rows
+    certify: Rows
+
+    @property
+    def n_train(self) -> int:
+        """How many rows train."""
+        return len(self.train)
+
+
+def split_rows(shuffled: Rows, split: Split | int, train_share: float, first: int = 0) -> tuple[PartRows, ...]:
+    """Divide the rows, or entities; the parts name them in the order in which they come.
+
+    Parameters
+    ----------
+    shuffled : array of int
+        All their numbers in a random order, or in that of time.
+    split : {"none", "single", "cross"} or int
+        ``none`` certifies on all rows; ``single`` trains on the first of the shuffled rows and certifies on the others;
+        ``cross`` does that both ways (paper, Section 4.2); a number of folds certifies on each of so many folds, with
+        voters fitted on the others.
+    train_share : float in (0, 1)
+        Share of the rows that train the voters of the first part; without meaning for a number of folds.
+    first : int
+        With folds, how many of the first rows belong to none: they train the voters of all parts.
+
+    Examples
+    --------
+    >>> part, = split_rows(np.random.default_rng(0).permutation(10), "single", 0.5)
+    >>> len(part.train), len(part.certify), len(np.intersect1d(part.train, part.certify))
+    (5, 5, 0)
+    """
+    n_rows = len(shuffled)
+    if split == "none":
+        return (PartRows(np.arange(0), np.arange(n_rows)),)
+    if isinstance(split, int):
+        if n_rows < split:
+            raise ValueError(f"Too few rows: n_samples = {n_rows}, and split={split} needs at least one for each fold.")
+        folds = np.array_split(shuffled[first:], split)
+        return tuple(PartRows(shuffled[~np.isin(shuffled, fold)], fold) for fold in folds)
+    n_train = round(train_share * n_rows)
+    if not 0 < n_train < n_rows:
+        raise ValueError(
+            f"Too few rows: n_samples = {n_rows} with train_share={train_share} leaves {n_train} to train the voters "
+            f"and {n_rows - n_train} to certify; both need at least 1. Give more rows, or another train_share."
+        )
+    one, other = shuffled[:n_train], shuffled[n_train:]
+    parts = (PartRows(train=one, certify=other), PartRows(train=other, certify=one))
+    return parts if split == "cross" else parts[:1]
+
 
 ROWS_BY_NUMBER = "rows by number"
 """The purpose of the key."""
@@ -52,6 +117,15 @@ class ByNumber:
         """Which of so many certification rows the weights are learned from, by their places."""
         most = n_certify if self.learn_rows is None else self.learn_rows
         return chosen_rows(streams.of("rows to learn from"), n_certify, most)
+
+    def voted_on(self, streams: Streams, n_certify: int) -> NDArray[np.intp]:
+        """Which of so many certification rows vote where they are brought together.
+
+        Those that weights are learned from; where this is done in blocks, those that new rows are compared with later.
+        """
+        if self.in_blocks(n_certify):
+            return chosen_rows(streams.of("reference", 0), n_certify, MOST_ROWS)
+        return self.learned_from(streams, n_certify)
 
     def in_blocks(self, n_certify: int) -> bool:
         """Whether weights are learned from so many certification rows block by block."""
