@@ -19,6 +19,7 @@ ROOMS = [
     "_version",
     "_late",
     "_warn",
+    "frames",
     "maths",
     "votes",
     "voters",
@@ -144,6 +145,7 @@ def test_some_rooms_import_from_few_others(foreign):
 def test_the_estimator_imports_what_it_says(foreign):
     assert {path[0] for path, _ in foreign["estimator.py"]} == {
         "certificate",
+        "frames",
         "io",
         "methods",
         "pipeline",

@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.utils.validation import check_is_fitted
 
 from certivote.certificate import rows_digest
+from certivote.frames import as_frame
 from certivote.io import ModelFileError, StoredModel, read_model, stored_values, write_model
 from certivote.methods import BaseMethod
 from certivote.pipeline import (
@@ -216,6 +217,8 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, VoteP
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The columns of a data frame, of pandas, polars, pyarrow or another library that narwhals knows, may hold
+            text, categories, dates and truth values: a :class:`~certivote.voters.ColumnEncoder` reads them then.
         y : array-like of shape (n_samples,)
             Class labels of any type.
         groups : array-like of shape (n_samples,), optional
@@ -231,7 +234,8 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, VoteP
         self
         """
         refuse_fit_params(fit_params)
-        plan = self._plan()
+        X = as_frame(X)
+        plan = self._plan().reading(X)
         with progress(self.verbose) as stage:
             return self._deploy(plan, run(plan, X, y, groups=groups, order=order, table=table, stage=stage))
 
@@ -253,7 +257,8 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, VoteP
         check_is_fitted(self)
         require_repeatable(self.certificate_, groups, order)
         again, made = type(self)(**self.get_params(deep=False)), self.certificate_.provenance
-        plan = replace(again._plan(), random_state=Seed(made.entropy, made.fresh))
+        X = as_frame(X)
+        plan = replace(again._plan().reading(X), random_state=Seed(made.entropy, made.fresh))
         return again._deploy(plan, run(plan, X, y, groups=groups, order=order, table=table))
 
     def _deploy(self, plan: Plan, outcome: Outcome) -> "CertifiedVoteClassifier":
@@ -317,16 +322,17 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, VoteP
             probe=self._probe,
         )
 
-    def predict_proba(self, X: Any, *, strict: bool = False) -> Array:
+    def predict_proba(self, X: Any) -> Array:
         """Vote masses: the weight of the voters behind each class, of shape (n_samples, n_classes).
 
         They sum to 1 but are not calibrated probabilities. With a method that certifies the random vote, a vote is
         drawn for each row, from a random stream that depends on the seed and on all rows of the call: the same call
-        can be repeated, and another one draws afresh. Values that a ``ColumnEncoder`` cannot read count as missing: an
-        ``UnreadWarning`` says so for each column, or with ``strict`` a ValueError.
+        can be repeated, and another one draws afresh. Values that the encoder of the columns cannot read count as
+        missing: an ``UnreadWarning`` says so for each column. Its ``strict`` and ``max_unread`` say what is refused; it
+        is ``voters_.encoder``.
         """
         check_is_fitted(self)
-        X = check_rows(self, self.voter_set_, X, self.voters_, strict)
+        X = check_rows(self, self.voter_set_, X, self.voters_)
         if self.hyper_posterior_ is None:
             voters, weights = self._decisive.among(self.voters_, self.weights_)
             return voters.votes(X).masses(weights)
@@ -335,25 +341,25 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, VoteP
         family = FAMILIES[self.certificate_.deployed_part.family]
         return np.exp(family.draw_log_masses(self.voters_.votes(X), self.hyper_posterior_, rng))
 
-    def predict_log_proba(self, X: Any, *, strict: bool = False) -> Array:
+    def predict_log_proba(self, X: Any) -> Array:
         """Logarithms of the vote masses of :meth:`predict_proba`; of a mass of 0, minus infinity."""
         with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X, strict=strict))
+            return np.log(self.predict_proba(X))
 
-    def decision_function(self, X: Any, *, strict: bool = False) -> Array:
+    def decision_function(self, X: Any) -> Array:
         """Vote masses as scores, to rank cases by: of two classes, that of the second minus that of the first.
 
         Above 0 the answer is the second class. Among more classes the scores are those of :meth:`predict_proba`.
         """
-        masses = self.predict_proba(X, strict=strict)
+        masses = self.predict_proba(X)
         return masses[:, 1] - masses[:, 0] if masses.shape[1] == 2 else masses
 
-    def predict(self, X: Any, *, strict: bool = False) -> NDArray[Any]:
-        """The class with the largest vote mass; ties go to the smallest class. ``strict``: see :meth:`predict_proba`.
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class with the largest vote mass; ties go to the smallest class.
 
         With smv-exact and smv-mc a vote is drawn for each row: among other rows, or by another seed, it may differ.
         """
-        winners = plurality(self.predict_proba(X, strict=strict))  # which checks that there was a fit
+        winners = plurality(self.predict_proba(X))  # which checks that there was a fit
         return self.classes_[winners]
 
     def check_rows(self, X: Any, y: ArrayLike) -> tuple[Any, NDArray[Any]]:

@@ -213,13 +213,13 @@ def test_files_that_disappear_during_the_work_end_it(folder, scheduler, monkeypa
 SLOW = """
 import signal, sys, time
 from certivote.cli import app
-from certivote.dask._rows import ClusterRows
+from certivote.dask._rows import PartOnCluster
 
 def vote(*_):
     print("voting", flush=True)
     time.sleep(60)
 
-ClusterRows.vote = vote
+PartOnCluster.vote = vote
 signal.signal(signal.SIGINT, signal.default_int_handler)  # which shells take away from what runs in the background
 app(sys.argv[1:])
 """

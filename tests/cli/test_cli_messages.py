@@ -49,20 +49,20 @@ def folder(tmp_path_factory):
 
 # Values that cannot be read -------------------------------------------------------------------------------------------
 
-UNSEEN = "{n} values are no categories that were seen in training, such as {example!r}"
+UNSEEN = "{n} values were not seen in training, such as {example!r}"
 ODD = {
-    "units": ("age", lambda column: column + " y", "{n} values are no numbers, such as {example!r}"),
+    "units": ("age", lambda column: column + " y", "{n} values are not numbers, such as {example!r}"),
     "case": ("town", lambda column: column.str.lower(), UNSEEN),
     "truth": ("smokes", lambda column: column.map({"true": "1", "false": "0"}), UNSEEN),
     "dates": (
         "since",
         lambda column: pd.to_datetime(column).dt.strftime("%d.%m.%Y"),
-        "{n} values are no ISO dates, such as {example!r}",
+        "{n} values are not dates as in training, such as {example!r}",
     ),
     "new": (
         "town",
         lambda column: column.where(column.index != 0, "Atlantis"),
-        "1 value is no category that was seen in training: 'Atlantis'",
+        "1 value was not seen in training: 'Atlantis'",
     ),
 }
 
@@ -103,7 +103,7 @@ def test_parquet_and_test_rows_of_a_report_are_looked_at_too(folder, tmp_path):
     frame.to_parquet(tmp_path / "odd.parquet")
     frame.to_csv(tmp_path / "odd.csv", index=False)
     model = folder / "stumps.certivote"
-    said = "column 'age': 120 values are no numbers, such as 'old'"
+    said = "column 'age': 120 values are not numbers, such as 'old'"
     assert said in run("predict", model, tmp_path / "odd.parquet").stderr
     pytest.importorskip("jinja2", reason="the report needs jinja2: install certivote[report]")
     page = tmp_path / "page.html"

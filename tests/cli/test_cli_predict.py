@@ -98,7 +98,13 @@ def test_columns_whose_kind_the_new_file_hides(folder, tmp_path):
     assert sevens["certivote_mass"].tolist() == everything[everything["code"] == "7"]["certivote_mass"].tolist()
     frame.assign(code="B2", town="Atlantis", age="old").to_csv(tmp_path / "new.csv", index=False)
     frame.assign(code="", town="", age="").to_csv(tmp_path / "missing.csv", index=False)
-    masses = [predicted(folder, tmp_path / name)["certivote_mass"].tolist() for name in ("new.csv", "missing.csv")]
+    result = run("predict", folder / "forest.certivote", tmp_path / "new.csv")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "3 of 3 columns of row 0 hold values that cannot be read, such as 'old' in the column 'age'" in result.stderr
+    more = "forest", "--max-unread", "1"
+    masses = [
+        predicted(folder, tmp_path / name, *more)["certivote_mass"].tolist() for name in ("new.csv", "missing.csv")
+    ]
     assert masses[0] == masses[1]
 
 

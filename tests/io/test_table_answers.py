@@ -227,6 +227,7 @@ def test_groups_that_may_have_two_names(write):
         ["2024-01-31", "2024-02-01 08:00", "2024-02-01T09:30:00.5"],
         ["2024-01-31T23:30-02:00", "2024-02-01T02:00+00:00", "2024-02-01T04:00+01:00"],
         ["31.01.2024", "1.2.2024 8:00", "01.02.2024 10:00"],
+        ["01.03.2024", "2.4.2024", "03.04.2024"],
         ["31/01/2024", "01/02/2024 08:00", "01/02/2024 10:00"],
         ["1/31/2024 1:05 PM", "2/1/2024 12:05 AM", "2/1/2024 11:00 am"],
         ["2024/01/31", "2024/02/01", "2024/03/02 12:00"],
@@ -243,7 +244,7 @@ def test_times_are_put_in_their_order(write, texts):
     ("texts", "message"),
     [
         (["2024-01-31", ""], "line 3: the time column 't' is empty"),
-        (["01.02.2024", "03.04.2024"], "'01.02.2024', of which none shows whether the day or the month comes first"),
+        (["01/02/2024", "03/04/2024"], "'01/02/2024', of which none shows whether the day or the month comes first"),
         (["13/01/2024", "01/13/2024"], "'13/01/2024' and '01/13/2024', which are not all written in one order"),
         (["31.01.24", "01.02.24"], "not all written in one order of day, month and year (of four digits)"),
         (["31.02.2024", "01.02.2024"], "not all written in one order"),

@@ -35,6 +35,11 @@ TOLD = (
         "they are known only after the answer is, the certificate is about a giveaway: fit again without them.",
     ),
     (
+        Finding("filled for one class", (3,), ("died",), (0.995,)),
+        "Column 'died' has a value in training rows of one class nearly only: of those with a value, 99.5 % are of it. "
+        "If it is filled in only after the answer is known, the certificate is about a giveaway: fit again without it.",
+    ),
+    (
         Finding("names each row", (1,), ("case",)),
         "Column 'case' has another value in nearly every training row, as identifiers have. If it is one, fit again "
         "without it: new cases have new values.",

@@ -55,6 +55,28 @@ def test_the_index_is_named_when_the_rows_were_shuffled_later():
     one(findings(np.column_stack([X, np.arange(150)])[order], y[order]), INDEX, 4)
 
 
+@pytest.mark.parametrize("share", [0.4, 0.7])
+def test_a_column_that_is_filled_for_one_class_is_named(share):
+    X, y = noise(1000)
+    rng = np.random.default_rng(2)
+    filled = (y == 1) & (rng.random(1000) < share)
+    dates = np.where(filled, [f"2024-01-{1 + number % 28:02}" for number in range(1000)], None)
+    frame = pd.DataFrame(X, columns=list("abc")).assign(died=dates)
+    assert one(findings(frame, y, list(frame.columns)), "filled for one class", "died").numbers == (1.0,)
+    numbers = np.column_stack([X, np.where(filled, rng.normal(size=1000), np.nan)])
+    one(findings(numbers, y), "filled for one class", 3)
+
+
+def test_a_column_with_gaps_in_all_classes_is_not_named():
+    X, y = noise(1000)
+    rng = np.random.default_rng(2)
+    for gone in (rng.random(1000) < 0.5, (y == 1) & (rng.random(1000) < 0.9), rng.random(1000) < 0.99):
+        assert findings(np.column_stack([X, np.where(gone, np.nan, rng.normal(size=1000))]), y) == ()
+    rare = (np.arange(1000) % 60 == 0).astype(int)  # nearly all rows are of one class anyway
+    gaps = np.where(rng.random(1000) < 0.5, np.nan, rng.normal(size=1000))
+    assert findings(np.column_stack([X, gaps]), rare) == ()
+
+
 def test_a_time_that_grows_with_the_rows_of_a_sorted_file_is_named():
     X, y = noise()
     time = np.cumsum(np.random.default_rng(1).random(400))

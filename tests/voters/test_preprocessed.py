@@ -100,7 +100,7 @@ def test_training_rows_do(people):
     X, y = people
     clf = fit(X, y)
     changed = X.copy()
-    changed.loc[clf.part_.train[:60], "age"] = "old"
+    changed.loc[clf.part_.train[:60], "age"] = "90"
     other = fit(changed, y)
     assert not np.array_equal(everything_about_the_voters(other, X), everything_about_the_voters(clf, X))
 
@@ -161,6 +161,9 @@ def test_what_is_new_at_prediction_is_missing(people):
     new["age"], new["town"], new["since"], new["never"] = "old", "Atlantis", "soon", "now"
     gaps = new.copy()
     gaps["age"], gaps["town"], gaps["since"], gaps["never"] = "", None, None, None
+    with pytest.raises(ValueError, match=r"^3 of 7 columns of row 0 hold values .* such as 'old' in the column 'age'"):
+        clf.predict_proba(new)
+    clf.voters_.encoder.max_unread = 0.5
     assert np.array_equal(clf.predict_proba(new), clf.predict_proba(gaps))
 
 

@@ -17,6 +17,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from certivote.frames import as_frame
 from certivote.maths.tree_digest import Piece, join_pieces, make_piece
 
 _CHUNK = 1 << 20
@@ -67,13 +68,16 @@ def row_piece(keys: Sequence[bytes], y: NDArray[Any], first: int = 0) -> Piece:
 
 
 def as_rows(X: Any) -> Any:
-    """Rows that can be taken some at a time: lists become an array, in which numbers that stand beside text stay such.
+    """Rows that can be taken some at a time: frames become those of pandas, and lists an array.
+
+    In it, numbers that stand beside text stay such.
 
     Examples
     --------
     >>> as_rows([[1, "a"], [2, None]]).tolist()
     [[1, 'a'], [2, None]]
     """
+    X = as_frame(X)
     if hasattr(X, "iloc") or hasattr(X, "tocsr"):
         return X
     rows = np.asarray(X)

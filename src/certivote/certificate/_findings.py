@@ -8,6 +8,7 @@ from certivote.codec import CodecError, Count, Names, Share
 FINDINGS = {
     "numbers the rows": ("share",),
     "tells the class": ("share",),
+    "filled for one class": ("share",),
     "names each row": (),
     "constant": (),
     "empty": (),
@@ -30,8 +31,9 @@ class Finding:
     ----------
     kind : str
         ``numbers the rows`` or ``tells the class``: each of the columns alone tells the class of a share of the
-        training rows. ``names each row``: they have another value in nearly every row. ``constant``, ``empty``: they
-        say nothing. ``columns looked at``: how many, of how many. ``repeated values``: a column seems to name what rows
+        training rows. ``filled for one class``: of the training rows in which they have a value, such a share is of one
+        class. ``names each row``: they have another value in nearly every row. ``constant``, ``empty``: they say
+        nothing. ``columns looked at``: how many, of how many. ``repeated values``: a column seems to name what rows
         belong to; how many values it has, and the fewest and the most rows with one of them. ``neighbours alike``: how
         often rows are nearer to the next one than to one further on. ``near-duplicates``: the share of the
         certification rows that have some among the training rows, or among the others if there are none.

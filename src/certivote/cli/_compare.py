@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from certivote.cli._columns import ColumnOptions
 from certivote.cli._learning import ComparedLearning
 from certivote.cli._options import verb
 from certivote.cli._outputs import AsJson, check_files
@@ -21,6 +22,7 @@ def compare(
     drop: Drop = None,
     units: Units,
     form: TableFormat,
+    columns: ColumnOptions,
     learning: ComparedLearning,
     as_json: AsJson = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q")] = False,
@@ -38,7 +40,7 @@ def compare(
 
     with work_on(file, quiet):
         read = read_table(file, target, drop or (), **units.columns())
-        methods, parameters = learning.methods(len(set(read.y))), learning.parameters()
+        methods, parameters = learning.methods(len(set(read.y))), learning.parameters(columns, form.decimal)
         rows = {"groups": read.groups, "order": read.order}
         table = compare_methods(read.X, read.y, methods, **rows, **parameters, verbose=not quiet)
     if not as_json:

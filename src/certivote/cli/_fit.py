@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from certivote.cli._columns import ColumnOptions, show_columns
 from certivote.cli._engine import Engine
 from certivote.cli._learning import Learning
 from certivote.cli._messages import fail
@@ -30,6 +31,7 @@ def fit(
     drop: Drop = None,
     units: Units,
     form: TableFormat,
+    columns: ColumnOptions,
     out: Out = None,
     model: Path | None = None,
     learning: Learning,
@@ -39,8 +41,9 @@ def fit(
 ) -> None:
     """Learn a vote from a table and print its certificate.
 
-    The training rows alone decide what a column holds (numbers, dates or categories), which categories there are and
-    what fills missing values, so that the certification rows stay unseen. All this is saved with the model.
+    The training rows alone decide what a column holds (numbers, dates or categories), how it is written, which
+    categories there are and what fills missing values, so that the certification rows stay unseen. All this is saved
+    with the model, and printed if it is not obvious.
 
     With --engine dask the table may be larger than memory, and several files. The voters are then fitted on at most
     100,000 training rows, the weights are learned from at most a million certification rows, and all are counted.
@@ -59,7 +62,7 @@ def fit(
         check_files({"DATA": data, "--costs": promises.costs}, outputs)
     asked = promises.asked(file, form, _no_features(target, drop, units))
     parameters = {
-        **learning.parameters(),
+        **learning.parameters(columns, form.decimal),
         "promises": list(asked.values()),
         "together": promises.together,
         "verbose": not printing.quiet,
@@ -74,6 +77,8 @@ def fit(
             rows = {"groups": read.groups, "order": read.order, "table": columns_beside(file, target, drop or ())}
             check_classes(asked, read.y)
             clf = CertifiedVoteClassifier(**parameters).fit(read.X, read.y, **rows)
+            if not printing.quiet:
+                show_columns(clf, read.X)
         source = file.name, read.digest
     clf.certificate_ = clf.certificate_.with_source(*source)
     write_certificate(clf.certificate_, out)

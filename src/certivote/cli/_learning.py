@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from certivote.cli._columns import ColumnOptions
 from certivote.cli._messages import fail, naming
 from certivote.cli._options import Delta, Options, Seed, name_option
 from certivote.theory.families import FAMILIES
@@ -17,7 +18,6 @@ from certivote.voters import VOTERS
 if TYPE_CHECKING:
     from certivote.methods import BaseMethod
     from certivote.splits import BaseSplit
-    from certivote.voters import Preprocessed
 
 _OF_METHODS = {
     "--family": "family",
@@ -80,7 +80,7 @@ class _Common(Options):
     solver: Literal["lbfgs", "adam"] = "lbfgs"
     seed: Seed = None
 
-    def parameters(self) -> dict[str, Any]:
+    def common(self) -> dict[str, Any]:
         """What all methods have in common, as the library calls it."""
         return {"loss": self.loss, "delta": self.delta, "prior": self.prior, "random_state": self.seed}
 
@@ -147,13 +147,17 @@ class Learning(_Common):
         orders = self.renyi_order or []
         return super().given() | ({"--renyi-order": orders[0]} if len(orders) == 1 else {})
 
-    def parameters(self) -> dict[str, Any]:
+    def parameters(self, columns: ColumnOptions, decimal: str | None) -> dict[str, Any]:
         """Those of the estimator."""
         from certivote.pipeline import usual_voters
 
         voters = usual_voters(self.method) if self.voters == "auto" else self.voters
-        own = {"method": self._with_options(self.method), "voters": _table_voters(voters), "split": self._split()}
-        return {**super().parameters(), **own}
+        own = {
+            "method": self._with_options(self.method),
+            "voters": columns.voters(voters, decimal),
+            "split": self._split(),
+        }
+        return {**self.common(), **own}
 
     def of_all_rows(self) -> dict[str, Any]:
         """What was given by options that need all rows at once."""
@@ -202,10 +206,10 @@ class ComparedLearning(_Common):
     ] = "single"
     prior: Prior = "auto"
 
-    def parameters(self) -> dict[str, Any]:
+    def parameters(self, columns: ColumnOptions, decimal: str | None) -> dict[str, Any]:
         """Those of the comparison."""
-        voters = _table_voters("forest" if self.voters == "auto" else self.voters)
-        return {**super().parameters(), "voters": voters, "split": self.split, "joint": self.joint}
+        voters = columns.voters("forest" if self.voters == "auto" else self.voters, decimal)
+        return {**self.common(), "voters": voters, "split": self.split, "joint": self.joint}
 
     def methods(self, n_classes: int) -> "list[str | BaseMethod]":
         """The methods with the options that were given; by default all that suit them and this number of classes."""
@@ -222,10 +226,3 @@ def _made(make: Callable[..., Any], options: dict[str, tuple[str, Any]]) -> Any:
         with naming(option):
             make(**{name: value})
     return make(**dict(options.values()))
-
-
-def _table_voters(name: str) -> "Preprocessed":
-    """Voters that read the columns of a table, whatever these hold; which is decided by the training rows."""
-    from certivote.voters import ColumnEncoder, Preprocessed
-
-    return Preprocessed(ColumnEncoder(fill=name == "stumps"), name)  # a stump needs a value

@@ -96,12 +96,12 @@ class UnreadValues:
         from certivote.voters import UnreadWarning
 
         warnings.simplefilter("ignore", UnreadWarning)
-        self._voters = classifier.voters_ if reads_columns(classifier) else None
+        self._encoder = classifier.voters_.encoder if reads_columns(classifier) else None
         self._found: dict[str, Unread] = {}
 
     def look_at(self, rows: Any) -> None:
         """Count those of some rows."""
-        for entry in [] if self._voters is None else self._voters.unread(rows):
+        for entry in [] if self._encoder is None else self._encoder.unread(rows):
             known = self._found.get(entry.column)
             self._found[entry.column] = entry if known is None else replace(known, count=known.count + entry.count)
 

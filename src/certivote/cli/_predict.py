@@ -42,6 +42,7 @@ def predict(
     out: Annotated[Path | None, typer.Option("--out", "-o")] = None,
     masses: bool = False,
     strict: bool = False,
+    max_unread: Annotated[float, typer.Option(metavar="SHARE", min=0.0, max=1.0)] = 0.2,
     max_error: Annotated[float | None, typer.Option(metavar="ERROR", parser=share)] = None,
     form: TableFormat,
     trust: Trust = None,
@@ -59,7 +60,8 @@ def predict(
     know, and the order of the columns.
 
     Values that the model cannot read become missing values: text in a column of numbers, dates in another order,
-    categories that were not seen in training. How many there are in each column is said on standard error.
+    categories that were not seen in training. How many there are in each column is said on standard error. If a row
+    has too many of them, or numbers are written with another decimal mark, the table is refused.
 
     Rows are read in chunks, so the table may be larger than memory, unless it comes through a pipe. The output file
     appears only when it is complete.
@@ -69,13 +71,16 @@ def predict(
     model
         The classifier that `certivote fit --model` wrote.
     data
-        CSV (.csv, .csv.gz) or parquet file with the model's columns; - is standard input.
+        CSV (.csv, .csv.gz), .xlsx or parquet file with the model's columns; - is standard input.
     out
         CSV file to write. [default: standard output]
     masses
         Add a column for each class with its share of the voters' weight, such as certivote_mass_ill.
     strict
         Refuse a table with values that the model cannot read; nothing is written.
+    max_unread
+        Share of the columns of a row, beyond one, up to which values that the model cannot read count as missing. With
+        more of them, the table is refused.
     max_error
         For a model that was fitted with --abstain-curve: answer only where the answers are certified to be wrong at
         most this often.
@@ -98,6 +103,8 @@ def predict(
         if strict:
             _check_all(classifier, file)
         unread = UnreadValues(classifier)
+        if reads_columns(classifier):
+            classifier.voters_.encoder.set_params(max_unread=max_unread)
         _write(_answers(classifier, file, unread, decided), out, quiet)
     if not quiet:
         for remark in remarks:
@@ -158,7 +165,7 @@ def _answers(
         chunk[added[1]] = np.round(masses.max(axis=1), 6)
         for name, (_, column) in zip(added[2:], decided, strict=True):
             chunk[name] = column(masses)
-        style = {} if file.is_parquet else {"sep": file.separator, "decimal": file.decimal or "."}
+        style = {} if file.has_types else {"sep": file.separator, "decimal": file.decimal or "."}
         yield chunk.to_csv(index=False, header=first, lineterminator="\n", **style)
 
 

@@ -11,7 +11,7 @@ import typer
 
 from certivote.cli._messages import fail, reason, warnings_as_lines
 from certivote.cli._options import Options
-from certivote.io import TableError, TableFile, column_names, is_parquet, read_table
+from certivote.io import TableError, TableFile, column_names, is_parquet, read_table, side_columns
 
 
 def complete_column(ctx: typer.Context, incomplete: str) -> list[str]:
@@ -30,8 +30,8 @@ def complete_column(ctx: typer.Context, incomplete: str) -> list[str]:
 Data = Annotated[
     Path,
     typer.Argument(
-        help="CSV file with a header line (.csv, .csv.gz), or parquet file; - is standard input. Columns may hold "
-        "numbers, categories, ISO dates and missing values (an empty cell, NA, NaN, null, none or ?).",
+        help="CSV file with a header line (.csv, .csv.gz), Excel workbook (.xlsx), or parquet file; - is standard "
+        "input. Columns may hold numbers, dates, categories and missing values.",
     ),
 ]
 Target = Annotated[str, typer.Option(help="Column that holds the classes.", autocompletion=complete_column)]
@@ -97,19 +97,22 @@ class TableFormat(Options):
     sep
         What separates the columns of a CSV file, such as ';' or tab. [default: found in the first lines]
     decimal
-        Decimal mark of the numbers. [default: . and columns of numbers with commas are refused]
+        Decimal mark of the numbers. [default: each column of features shows its own]
     encoding
         Encoding of a CSV file, such as latin-1, cp1252 or utf-16. [default: utf-8, or what its mark says]
+    sheet
+        Sheet of an Excel workbook. [default: the only one that holds something]
     """
 
     sep: Annotated[str | None, typer.Option(metavar="CHARACTER")] = None
     decimal: Annotated[str | None, typer.Option(metavar=".|,")] = None
     encoding: Annotated[str | None, typer.Option(metavar="NAME")] = None
+    sheet: Annotated[str | None, typer.Option(metavar="NAME")] = None
 
     def file(self, path: Path) -> TableFile:
         """The table that a line names; a wrong option is wrong usage."""
         try:
-            return TableFile(path, self.sep, self.decimal, self.encoding)
+            return TableFile(path, self.sep, self.decimal, self.encoding, self.sheet)
         except ValueError as error:
             name, _, rest = str(error).partition(" ")
             raise typer.BadParameter(rest, param_hint=f"'--{name}'") from None
@@ -142,6 +145,11 @@ def work_on(file: TableFile, quiet: bool, what: str = "") -> Iterator[None]:
     except TableError as error:
         fail(reason(error))
     except ValueError as error:
+        from certivote.voters import ColumnError
+
+        if isinstance(error, ColumnError):
+            column = side_columns(file, [error.column])[error.column]
+            fail(error.told(column.where_first(error.value)))
         fail(f"{file}: {error}")
 
 

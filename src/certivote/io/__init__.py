@@ -18,7 +18,15 @@ from certivote.io._layouts import TablePieces, lay_out
 from certivote.io._outcomes import OutcomeTable, read_outcomes
 from certivote.io._pieces import FilePiece, divided, files_of
 from certivote.io._table_files import TableError, TableFile, is_parquet, read_standard_input
-from certivote.io._tables import Table, check_columns, column_names, read_predictions, read_table, stream_text
+from certivote.io._tables import (
+    Table,
+    check_columns,
+    column_names,
+    read_predictions,
+    read_table,
+    side_columns,
+    stream_text,
+)
 
 if TYPE_CHECKING:
     from certivote.io._models import StoredModel, read_model, stored_values, write_model
@@ -54,6 +62,7 @@ __all__ = [
     "read_table",
     "readable_columns",
     "same_labels",
+    "side_columns",
     "stored_values",
     "stream_text",
     "write_atomically",

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from certivote.io._decimal_marks import with_points
+from certivote.io._decimal_marks import categorical
 from certivote.io._table_files import TableError, TableFile
 from certivote.io._tables import check_columns, column_names, stream_text
-from certivote.voters.text_columns import as_number, coded
+from certivote.voters.text_columns import as_number, coded, distinct
 
 _CHUNK = 1 << 16
 """Rows that are read at a time."""
@@ -56,8 +56,7 @@ def _column(file: TableFile, name: str, column: Any, model: Any) -> Any:
         raise TableError(f"{file}: the column {name!r} holds dates in one of the files and text in the other.")
     if column.dtype.kind == "M":
         return column
-    codes, texts = coded(column)
-    texts = with_points(file, name, texts)
+    codes, texts = coded(pd.Series(categorical(file, *distinct(column))))
     if model.dtype.kind == "f":
         # No number that a table may have equals a text that is none.
         numbers = [value if (value := as_number(text)) == value else np.inf for text in texts]

@@ -9,7 +9,7 @@ from typing import Any, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
-from certivote.io._decimal_marks import with_points
+from certivote.io._decimal_marks import categorical
 from certivote.io._side_columns import SideColumn
 from certivote.io._table_files import TableError, TableFile
 from certivote.voters.text_columns import MISSING, coded
@@ -60,14 +60,12 @@ def read_csv(
     file: TableFile, names: list[str], kept: Sequence[str], sides: Sequence[str]
 ) -> tuple[dict[str, Any], dict[str, SideColumn]]:
     """Columns of features, as numbers or categories, and others as text."""
-    import pandas as pd
-
     raw = raw_csv(file, names, kept, sides)
     columns: dict[str, Any] = {}
     for name in kept:
         if isinstance(raw[name], tuple):
             codes, texts = raw.pop(name)
-            columns[name] = pd.Categorical.from_codes(codes, with_points(file, name, texts))
+            columns[name] = categorical(file, codes, texts)
         else:
             columns[name] = raw.pop(name)
     return columns, {name: csv_side(file, names, name, *raw[name]) for name in sides}

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certivote.io._decimal_marks import with_points
+from certivote.io._decimal_marks import categorical
 from certivote.io._labels import classes_and_answers
 from certivote.io._pieces import FilePiece
 from certivote.io._side_columns import SideColumn, check_target
@@ -76,7 +76,7 @@ class Layout:
             if kind == "text":
                 if not isinstance(values, tuple):
                     raise _changed(piece, name)
-                columns[name] = pd.Categorical.from_codes(self._codes(piece, name, *values), self.values[name])
+                columns[name] = categorical(piece.file, self._codes(piece, name, *values), self.values[name])
             elif isinstance(values, tuple):
                 codes, texts = values
                 if texts:
@@ -123,7 +123,7 @@ class TablePieces:
         columns: dict[str, Any] = {name: np.empty(0) for name in self.layout.kept}
         for name in self.layout.kept:
             if kinds[name] == "text":
-                columns[name] = pd.Categorical([], self.layout.values[name])
+                columns[name] = categorical(self.pieces[0].file, np.empty(0, dtype=np.intp), self.layout.values[name])
             elif kinds[name] != "number":
                 columns[name] = pd.Series([], dtype=kinds[name])
         return pd.DataFrame(columns | {name: np.empty(0, dtype=object) for name in self.layout.sides})
@@ -191,7 +191,7 @@ def lay_out(
         seen[place] = each
     texts = {name: _together(file, name, [each.texts[name] for each in seen]) for name in (*text, *sides)}
     n_rows = sum(each.n_rows for each in seen)
-    values: dict[str, list[Any]] = {name: with_points(file, name, texts[name]) for name in text}
+    values: dict[str, list[Any]] = {name: list(texts[name]) for name in text}
     columns = {name: _standing_in(file, name, texts[name], n_rows) for name in sides}
     if predicted:
         values[target], answers = classes_and_answers(columns[target], [columns[name] for name in predicted])

@@ -1,4 +1,4 @@
-"""Parquet files: columns of features, and others as text."""
+"""Files whose values have types, parquet files and workbooks: columns of features, and others as text."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -7,10 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certivote.io._csv_tables import check_finite
-from certivote.io._decimal_marks import with_points
+from certivote.io._decimal_marks import categorical
 from certivote.io._side_columns import SideColumn
 from certivote.io._table_files import TableError, TableFile
-from certivote.voters.text_columns import coded
+from certivote.io._workbooks import workbook_frame
+from certivote.voters.text_columns import coded, distinct
 
 
 def parquet_file(file: TableFile) -> Any:
@@ -24,26 +25,36 @@ def parquet_file(file: TableFile) -> Any:
     return pyarrow.parquet.ParquetFile(file.path if file.content is None else pyarrow.BufferReader(file.content))
 
 
-def read_parquet(
+def read_typed(
     file: TableFile, names: list[str], kept: Sequence[str], sides: Sequence[str]
 ) -> tuple[dict[str, Any], dict[str, SideColumn]]:
     """Columns of features, as numbers, dates or categories, and others as text."""
-    import pandas as pd
-
-    raw = raw_parquet(file, names, kept, sides)
+    raw = raw_workbook(file, kept, sides) if file.is_workbook else raw_parquet(file, names, kept, sides)
     columns: dict[str, Any] = {}
     for name in kept:
         columns[name] = raw.pop(name)
         if isinstance(columns[name], tuple):
-            codes, texts = columns[name]
-            columns[name] = pd.Categorical.from_codes(codes, with_points(file, name, texts))
+            columns[name] = categorical(file, *columns[name])
     return columns, {name: SideColumn(file, name, *raw[name]) for name in sides}
+
+
+def raw_workbook(file: TableFile, kept: Sequence[str], sides: Sequence[str]) -> dict[str, Any]:
+    """As :func:`raw_parquet`, from the sheet of a workbook."""
+    frame = workbook_frame(file)
+    if not len(frame):
+        raise TableError(f"{file}: there are no rows below the header.")
+    rows = frame.index.tolist()
+
+    def read(name: str) -> Any:
+        return frame[name].reset_index(drop=True)
+
+    return _raw(file, kept, sides, read, lambda row: f"{file}, row {rows[row]}", lambda name: str(frame[name].dtype))
 
 
 def raw_parquet(
     file: TableFile, names: list[str], kept: Sequence[str], sides: Sequence[str], groups: Sequence[int] | None = None
 ) -> dict[str, Any]:
-    """Columns as they are stored: arrays of finite numbers, moments, or codes and the texts that they stand for.
+    """Columns as they are stored: arrays of finite numbers, moments, or codes and the values that they stand for.
 
     Those that are no features come as codes, texts, and a function that says of a row where it is and what it holds.
 
@@ -66,18 +77,31 @@ def raw_parquet(
     first = sum(sizes[: chosen[0]])
     written = dict(zip(names, stored.schema_arrow.names, strict=True))
 
-    def where(row: int) -> str:
-        return f"{file}, row {first + row + 1}"
-
     def read(name: str) -> Any:
         table = stored.read_row_groups(list(chosen), [written[name]])
         return table.to_pandas(date_as_object=False).iloc[:, 0]
 
-    def as_text(name: str, column: Any, advice: str) -> tuple[NDArray[np.intp], list[str]]:
+    def kind_of(name: str) -> str:
+        return str(stored.schema_arrow.field(written[name]).type)
+
+    return _raw(file, kept, sides, read, lambda row: f"{file}, row {first + row + 1}", kind_of)
+
+
+def _raw(
+    file: TableFile,
+    kept: Sequence[str],
+    sides: Sequence[str],
+    read: Callable[[str], Any],
+    where: Callable[[int], str],
+    kind_of: Callable[[str], str],
+) -> dict[str, Any]:
+    """Columns that ``read`` gives by their names."""
+
+    def different(name: str, column: Any, coding: Callable[[Any], Any], advice: str) -> Any:
         try:
-            return coded(column)
+            return coding(column)
         except TypeError:
-            kind = stored.schema_arrow.field(written[name]).type
+            kind = kind_of(name)
             raise TableError(
                 f"{file}: column {name!r} holds values of type {kind}, which are neither numbers nor text{advice}."
             ) from None
@@ -89,7 +113,7 @@ def raw_parquet(
             value = column.iloc[row]
             return where(row), value if isinstance(value, str) else ""
 
-        return *as_text(name, column, ""), cell
+        return *different(name, column, coded, ""), cell
 
     columns: dict[str, Any] = {}
     for name in kept:
@@ -104,5 +128,6 @@ def raw_parquet(
         elif column.dtype.kind == "M":
             columns[name] = column
         else:
-            columns[name] = as_text(name, column, f"; leave it out by --drop {name}")
+            coding = distinct if file.is_workbook else coded
+            columns[name] = different(name, column, coding, f"; leave it out by --drop {name}")
     return columns | {name: side(name) for name in sides}

@@ -151,6 +151,8 @@ def divided(files: Sequence[TableFile]) -> list[FilePiece]:
     first = files[0]
     for file in files:
         with reading(file):
+            if file.is_workbook:
+                raise TableError(f"{file}: a workbook cannot be read in pieces; give it as CSV or parquet.")
             if file.content is not None:
                 raise TableError(f"{file}: a pipe can be read only once, and so not in pieces; give a file.")
         state, names = _state(file), column_names(file)

@@ -99,6 +99,7 @@ class PlainWriter:
             "parameters": self._named(encoder.get_params(deep=False)),
             "names": None if names is None else names.tolist(),
             "kinds": list(encoder.kinds_),
+            "forms": [list(form) for form in encoder.forms_],
             "categories": [None if texts is None else texts.tolist() for texts in encoder.categories_],
             "places": [None if places is None else self._array(places) for places in encoder.places_],
             "medians": self._array(encoder.medians_),
@@ -242,7 +243,7 @@ class PlainReader(Reader):
     def _encoder(self, node: Any) -> ColumnEncoder:
         stored: _Columns = self.record(_Columns, node)
         encoder: ColumnEncoder = _made(ColumnEncoder, stored.parameters)
-        encoder.kinds_ = list(stored.kinds)
+        encoder.kinds_, encoder.forms_ = list(stored.kinds), list(stored.forms)
         encoder.categories_ = list(stored.categories)
         encoder.places_ = list(stored.places)
         encoder.medians_ = stored.medians
@@ -288,6 +289,7 @@ class _Columns:
     parameters: dict[str, Parameter]
     names: Texts | None
     kinds: tuple[str, ...]
+    forms: tuple[tuple[str, ...], ...]
     categories: tuple[Texts | None, ...]
     places: tuple[NDArray[np.float64] | None, ...]
     medians: NDArray[np.float64]

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certivote.io._dates import moments
 from certivote.io._decimal_marks import with_points
 from certivote.io._table_files import TableError, TableFile
+from certivote.voters.text_dates import moments
 
 _CLASSES = 100
 """Labels beyond which there must be two rows of each, on average."""
@@ -147,7 +147,10 @@ def times(column: SideColumn) -> Any:
         return column.replaced([float(value) for value in values])
     import pandas as pd
 
-    read = moments(texts, f"{column.file}: the time column {column.name!r}")
+    try:
+        read = moments(texts)
+    except ValueError as error:
+        raise TableError(f"{column.file}: the time column {column.name!r} {error}") from None
     return pd.Series(read[column.codes], name=column.name)
 
 

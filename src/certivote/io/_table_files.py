@@ -11,7 +11,7 @@ import stat
 import sys
 from functools import cached_property
 from pathlib import Path
-from typing import BinaryIO, TextIO
+from typing import Any, BinaryIO, TextIO
 
 _SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
 _NAMED = {"tab": "\t", r"\t": "\t"}
@@ -27,8 +27,7 @@ _MARKS = {
 }
 """Marks that a text may begin with, and its encoding then; that of UTF-16 is the beginning of one of UTF-32."""
 _PACKED = {
-    b"PK\x03\x04": "a zip archive or an Excel workbook",
-    b"\xd0\xcf\x11\xe0": "an Excel workbook",
+    b"\xd0\xcf\x11\xe0": "an Excel workbook of an old format",
     b"BZh": "packed by bzip2",
     b"\xfd7zXZ\x00": "packed by xz",
     b"\x28\xb5\x2f\xfd": "packed by zstd",
@@ -53,7 +52,8 @@ class TableFile:
     Parameters
     ----------
     path : Path
-        Of a CSV file, which may be packed by gzip, or of a parquet file; ``-`` is standard input.
+        Of a CSV file, which may be packed by gzip, of a parquet file or an Excel workbook (.xlsx); ``-`` is standard
+        input.
     sep : str, optional
         The character between the columns of a CSV file, or ``tab``. By default the one of comma, semicolon, tab and bar
         that makes columns of the first lines; where two of them do, reading the table is refused.
@@ -62,6 +62,8 @@ class TableFile:
         asked for, they are text.
     encoding : str, optional
         As Python names it, such as ``latin-1``. By default UTF-8, or what a mark at the beginning of the file says.
+    sheet : str, optional
+        Of a workbook; by default the only one that holds something.
 
     Examples
     --------
@@ -74,12 +76,20 @@ class TableFile:
     """
 
     def __init__(
-        self, path: Path, sep: str | None = None, decimal: str | None = None, encoding: str | None = None
+        self,
+        path: Path,
+        sep: str | None = None,
+        decimal: str | None = None,
+        encoding: str | None = None,
+        sheet: str | None = None,
     ) -> None:
         self.path = path
         self._sep = None if sep is None else _NAMED.get(sep, sep)
         self.decimal = decimal
         self.encoding = encoding
+        self.sheet = sheet
+        self.frame: Any = None
+        """The rows of a workbook, once they have been read."""
         if self._sep is not None and (len(self._sep) != 1 or not self._sep.isascii() or self._sep in '"\r\n\0'):
             raise ValueError(f"sep must be one character, such as ; or ',', or tab; got {sep!r}.")
         if self._sep is not None and self._sep.isalnum():
@@ -143,6 +153,16 @@ class TableFile:
         """Whether the name or the content says so; anything else is read as CSV."""
         return is_parquet(self.path) or self._head.startswith(b"PAR1")
 
+    @cached_property
+    def is_workbook(self) -> bool:
+        """Whether the content says so."""
+        return self._head.startswith(b"PK\x03\x04")
+
+    @property
+    def has_types(self) -> bool:
+        """Whether values have types of their own, and are not text."""
+        return self.is_parquet or self.is_workbook
+
     @property
     def text_options(self) -> str:
         """The options that were given and that only text needs, as the command line spells them."""
@@ -173,7 +193,7 @@ class TableFile:
             head = file.read(1 << 12)
         for begin, what in _PACKED.items():
             if head.startswith(begin):
-                raise TableError(f"{self}: this is {what}; give it as CSV (.csv, .csv.gz) or parquet.")
+                raise TableError(f"{self}: this is {what}; give it as CSV (.csv, .csv.gz), .xlsx or parquet.")
         marked = next((codec for mark, codec in _MARKS.items() if head.startswith(mark)), None)
         if marked is not None:
             family = marked.removesuffix("-sig")

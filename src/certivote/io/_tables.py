@@ -15,9 +15,10 @@ from typing import Any
 
 from certivote.io._csv_tables import check_widths, csv_chunks, csv_names, named_or_filled, read_csv
 from certivote.io._labels import true_and_predicted
-from certivote.io._parquet_tables import parquet_file, read_parquet
+from certivote.io._parquet_tables import parquet_file, read_typed
 from certivote.io._side_columns import SideColumn, finite_numbers, group_names, target_labels, times
 from certivote.io._table_files import TableError, TableFile
+from certivote.io._workbooks import workbook_frame
 
 
 @dataclass(frozen=True)
@@ -55,9 +56,9 @@ def column_names(source: Path | TableFile) -> list[str]:
     """The names in the header, in order; only columns of a CSV file may be without a name."""
     file = _file(source)
     with reading(file):
-        written = parquet_file(file).schema_arrow.names if file.is_parquet else csv_names(file)
+        written = _typed_names(file) if file.has_types else csv_names(file)
     names = [name.strip() for name in written]
-    twice = next((name for name in names if names.count(name) > 1 and (name or file.is_parquet)), None)
+    twice = next((name for name in names if names.count(name) > 1 and (name or file.has_types)), None)
     if twice is not None:
         raise TableError(f"{file}: the column {twice!r} occurs more than once in the header.")
     return names
@@ -103,7 +104,8 @@ def read_table(
     Parameters
     ----------
     source : Path or TableFile
-        A CSV file with a header line, or a parquet file; a path is one that is read without any options.
+        A CSV file with a header line, a parquet file or an Excel workbook; a path is one that is read without any
+        options.
     target : str
         Column of the labels. They are text: ``1`` and ``1.0`` are two labels.
     drop : sequence of str
@@ -204,6 +206,11 @@ def stream_text(source: Path | TableFile, n_rows: int) -> Iterator[Any]:
     """
     file = _file(source)
     with reading(file):
+        if file.is_workbook:
+            frame = workbook_frame(file)
+            for start in range(0, len(frame), n_rows):
+                yield frame.iloc[start : start + n_rows].reset_index(drop=True)
+            return
         if file.is_parquet:
             for batch in parquet_file(file).iter_batches(n_rows):
                 yield batch.to_pandas(date_as_object=False)
@@ -214,6 +221,11 @@ def stream_text(source: Path | TableFile, n_rows: int) -> Iterator[Any]:
                 check_widths(file)
                 checked = True
             yield chunk
+
+
+def _typed_names(file: TableFile) -> list[str]:
+    names = workbook_frame(file).columns if file.is_workbook else parquet_file(file).schema_arrow.names
+    return [str(name) for name in names]
 
 
 def _file(source: Path | TableFile) -> TableFile:
@@ -227,7 +239,7 @@ def _digest(file: TableFile) -> str:
 
 def _named(file: TableFile, names: list[str]) -> list[str]:
     with reading(file):
-        return names if file.is_parquet else named_or_filled(file, names)
+        return names if file.has_types else named_or_filled(file, names)
 
 
 def _check_apart(file: TableFile, *columns: tuple[str, str | None]) -> None:
@@ -246,7 +258,7 @@ def _read(
     """Features as a frame, and the other columns."""
     import pandas as pd
 
-    read = read_parquet if file.is_parquet else read_csv
+    read = read_typed if file.has_types else read_csv
     with reading(file):
         if set(kept) & set(sides):  # as a feature, it is what it would be without being the other as well
             (columns, _), (_, others) = read(file, names, kept, ()), read(file, names, (), sides)

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from certivote._warn import warn
-from certivote.certificate import Certificate, Witnesses, check_aligned, witnessed
+from certivote.certificate import Certificate, Witnesses, as_rows, check_aligned, witnessed
 from certivote.io import check_writable, read_model
 from certivote.maths.rank_bets import CHUNK, N_BETS, change_of_ranks, evidence_of_ranks, follow_ranks, ranks
 from certivote.maths.streams import stream, stream_key
@@ -26,7 +26,7 @@ from certivote.monitor._state import check_alpha, check_certificate, damaged, lo
 from certivote.monitor._views import Views, drift_summary
 from certivote.pipeline import GRID, ColumnShares, Reference, check_held, check_rows, on_grid, table_columns
 from certivote.theory.predictors import PREDICTORS
-from certivote.voters import FittedVoters, VoterSet
+from certivote.voters import FittedVoters, VoterSet, arranged
 
 DriftPoint = tuple[int, float, float]
 """Rows until then, and the logarithms of the evidence and of the evidence of a change."""
@@ -240,7 +240,10 @@ class DriftMonitor(SequentialTest, CountingMonitor, Views):
         """
         check_aligned(X=X, ids=ids, groups=groups)
         check_held(X=X)
-        X = X if hasattr(X, "shape") else np.asarray(X)
+        X = as_rows(X)
+        known = [own.name for own in self._model.reference.columns]
+        if hasattr(X, "columns") and set(known) <= set(map(str, X.columns)):
+            X = arranged(X, known or list(map(str, X.columns)))
         scores = self._model.scores(X)
         count, moment = len(scores), time_text(when)
         new = self._new_rows(count, ids, groups, "X")

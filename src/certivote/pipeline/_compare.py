@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils._param_validation import validate_parameter_constraints
 
 from certivote.certificate import Certificate
+from certivote.frames import as_frame
 from certivote.methods import BaseMethod, make_method, methods_with
 from certivote.pipeline._memory import RowsInMemory
 from certivote.pipeline._plan import PARAMETER_CONSTRAINTS, make_plan
@@ -73,7 +74,8 @@ def compare(
     if "method" in parameters:
         raise ValueError("compare takes methods=[...], and no single method.")
     validate_parameter_constraints(PARAMETER_CONSTRAINTS, parameters, "CertifiedVoteClassifier")
-    plan = make_plan("dis-r", **parameters)
+    X = as_frame(X)
+    plan = make_plan("dis-r", **parameters).reading(X)
     asked = [make_method(each) for each in wanted]
     if len({each.name for each in asked}) < len(asked):
         raise ValueError("methods has one method twice; each may be there once, with options of its own.")

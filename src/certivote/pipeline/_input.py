@@ -12,7 +12,8 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d, vali
 
 from certivote._warn import warn
 from certivote.certificate import check_aligned, counted
-from certivote.voters import FittedPreprocessed, UnreadWarning, VoterSet
+from certivote.frames import as_frame
+from certivote.voters import FittedPreprocessed, Preprocessed, UnreadWarning, VoterSet, arranged
 
 
 def check_held(**given: Any) -> None:
@@ -83,19 +84,20 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def check_rows(owner: Any, voter_set: VoterSet, X: Any, voters: Any, strict: bool = False) -> Any:
+def check_rows(owner: Any, voter_set: VoterSet, X: Any, voters: Any) -> Any:
     """Rows to vote on, checked against those that ``owner``, an estimator, was fitted to.
 
-    Values that the fitted voters cannot read, which count as missing, are warned of column by column, or refused.
+    Values that the fitted voters cannot read, which count as missing, are warned of column by column, or refused, as
+    their encoder says.
     """
     check_held(X=X)
+    X = _by_name(owner, voter_set, as_frame(X))
     if _stays_frame(voter_set, X):
         validate_data(owner, X, reset=False, skip_check_array=True)
     else:
         X = _validated(owner, X, reset=False, **voter_set.input_checks)
-    for entry in voters.unread(X) if isinstance(voters, FittedPreprocessed) else ():
-        if strict:
-            raise ValueError(f"strict=True: X, {entry}.")
+    encoder = voters.encoder if isinstance(voters, FittedPreprocessed) else None
+    for entry in [] if encoder is None else encoder.check_read(X):
         warn(f"X, {entry}; counted as missing.", UnreadWarning)
     return X
 
@@ -115,6 +117,7 @@ def check_labelled(voters: VoterSet, X: Any, y: Any, seen: Any = None) -> tuple[
     check_aligned(X=X, y=y)
     check_held(X=X, y=y)
     owner, reset = (Features(), True) if seen is None else (seen, False)
+    X = as_frame(X) if reset else _by_name(owner, voters, as_frame(X))
     if _stays_frame(voters, X):
         validate_data(owner, X, reset=reset, skip_check_array=True)
         y = column_or_1d(y, warn=True)
@@ -134,9 +137,16 @@ def _validated(owner: Any, *data: Any, **checks: Any) -> Any:
         if not str(error).startswith("could not convert string to float"):
             raise
         raise ValueError(
-            f"{error}. Texts in X are read as numbers only; for columns of categories, set "
-            "voters=Preprocessed(ColumnEncoder(fill=True)), both of certivote.voters."
+            f"{error}. Texts in an array are read as numbers only; columns of a data frame may hold categories and "
+            "dates."
         ) from error
+
+
+def _by_name(owner: Any, voter_set: VoterSet, X: Any) -> Any:
+    """Where the voters read columns of any kind, these are found by their names, in whichever order they stand."""
+    names = getattr(owner, "feature_names_in_", None)
+    by_name = isinstance(voter_set, Preprocessed) and voter_set.reads_columns
+    return arranged(X, names.tolist()) if by_name and names is not None and hasattr(X, "columns") else X
 
 
 def _stays_frame(voters: VoterSet, X: Any) -> bool:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 
 from certivote.certificate import Finding, Subject, Witnesses, check_aligned, data_digest, part_digest, row_keys
+from certivote.frames import as_frame
 from certivote.pipeline._blocks import LocalBlocks
 from certivote.pipeline._division import ROWS_BY_NUMBER, NumberedRows, PartRows, split_rows
 from certivote.pipeline._duplicates import count_duplicates
@@ -49,6 +50,7 @@ class RowsInMemory:
 
     def __init__(self, voters: VoterSet, X: Any, y: Any, *, groups: Any = None, order: Any = None, table: Any = None):
         check_aligned(X=X, y=y, groups=groups, order=order, table=table)
+        X, table = as_frame(X), as_frame(table)
         self.names = tuple(map(str, getattr(X, "columns", ())))
         self.X, self.y, features = check_labelled(voters, X, y)
         self.classes = np.unique(np.concatenate([self.y, np.asarray(voters.known_classes(), dtype=self.y.dtype)]))

@@ -7,6 +7,7 @@ from numbers import Integral, Real
 from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
@@ -24,8 +25,10 @@ from certivote.theory.general_bounds import Constant
 from certivote.theory.methods import METHODS, Method
 from certivote.theory.risks import Loss
 from certivote.theory.theorems import Setting
-from certivote.voters import VOTERS, Preprocessed, VoterSet, resolve_voters
+from certivote.voters import VOTERS, ColumnEncoder, Preprocessed, Stumps, VoterSet, resolve_voters
 
+_MOST_COLUMNS = 20_000
+"""Columns of a data frame that are read one by one, within half a minute for a few hundred rows."""
 _BOUND_SHARE = 0.8
 """What the bound has of delta where promises hold together with it."""
 
@@ -126,6 +129,19 @@ class Plan:
     n_candidates: int = 1
     in_order: bool = True
     by_number: ByNumber | None = None
+
+    def reading(self, X: Any) -> "Plan":
+        """The plan with voters that read the columns of a data frame, where these are not all numbers."""
+        voters = self.voters
+        if voters.keeps_frames or not isinstance(X, pd.DataFrame) or all(map(pd.api.types.is_numeric_dtype, X.dtypes)):
+            return self
+        if X.shape[1] > _MOST_COLUMNS:
+            raise ValueError(
+                f"X is a data frame of {X.shape[1]:,} columns that are not all numbers; up to {_MOST_COLUMNS:,} are "
+                "read. Leave some out, or give an array of numbers, which may have more."
+            )
+        encoder = ColumnEncoder(fill=isinstance(voters, Stumps))  # a stump needs a value
+        return replace(self, voters=Preprocessed(encoder, voters))
 
     @property
     def parameters(self) -> tuple[tuple[str, str], ...]:

@@ -19,7 +19,14 @@ _SHOWN = 3
 """Classes that are named one by one."""
 _FEW = 20
 """Certified groups below which it is said that they are few."""
-_WARNING = ("tells the class", "numbers the rows", "repeated values", "neighbours alike", "near-duplicates")
+_WARNING = (
+    "tells the class",
+    "numbers the rows",
+    "filled for one class",
+    "repeated values",
+    "neighbours alike",
+    "near-duplicates",
+)
 """The kinds of remarks that are cautions, in their order."""
 
 

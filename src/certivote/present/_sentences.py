@@ -237,6 +237,12 @@ def _of_columns(finding: Finding) -> str:
             f"{'' if one else ' or more'}. If {'it is' if one else 'they are'} known only after the answer is, the "
             f"certificate is about a giveaway: fit again without {them}."
         )
+    if finding.kind == "filled for one class":
+        return (
+            f"{shown} {has} a value in training rows of one class nearly only: of those with a value, {share}"
+            f"{'' if one else ' or more'} are of it. If {'it is' if one else 'they are'} filled in only after the "
+            f"answer is known, the certificate is about a giveaway: fit again without {them}."
+        )
     if finding.kind == "names each row":
         return (
             f"{shown} {has} another value in nearly every training row, as identifiers have. If "

@@ -21,7 +21,7 @@ from sklearn.utils import _safe_indexing
 from certivote.certificate import Finding
 from certivote.theory.bounds import holdout
 from certivote.theory.risks import Labels
-from certivote.voters import ColumnEncoder
+from certivote.voters import ColumnEncoder, ColumnError
 from certivote.voters.text_columns import coded
 
 _ROWS, _COLUMNS = 5000, 1000
@@ -30,7 +30,7 @@ _FEWEST = 50
 """Training rows below which a pattern in a column may be chance."""
 _FEWEST_ERRORS = 5
 """Training rows outside of the most frequent class below which nothing is to be told apart."""
-_TELLING = ("numbers the rows", "tells the class")
+_TELLING = ("numbers the rows", "tells the class", "filled for one class")
 _KINDS = (*_TELLING, "names each row", "constant", "empty")
 """What may be found of a column, worst first."""
 _TOLD, _SURELY = 0.1, 0.03
@@ -38,6 +38,9 @@ _TOLD, _SURELY = 0.1, 0.03
 most frequent class, and errs with 95 % confidence on at most the second share of the rows."""
 _INDEX_TOLD = 0.25
 """The same share for a number of the row, of which no honest use is known."""
+_FEWEST_FILLED, _ONE_CLASS, _ELSEWHERE = 30, 0.98, 0.8
+"""A column is filled for one class if at least so many rows have a value and as many have none, if so large a share of
+the first is of one class, and at most this share of the others."""
 _FEW_VALUES = 64
 """Up to so many values a column of numbers is looked at value by value, like one of categories."""
 _DIFFERENT = 0.95
@@ -112,6 +115,8 @@ def column_findings(X: Any, labels: Labels, names: Sequence[str]) -> tuple[Findi
                 kind = "numbers the rows"
             elif errors < _TOLD * usual and holdout(errors, len(known), 0.05) <= _SURELY:
                 kind = "tells the class"
+            elif (share := _filled_for_one(column, known)) > 0.0:
+                kind, shares[place] = "filled for one class", share
             elif identifier:
                 kind = "names each row"
         if kind:
@@ -135,9 +140,12 @@ def read_column(part: Any, place: int) -> Column | None:
     single = part.iloc[:, [place]] if isinstance(part, pd.DataFrame) else pd.DataFrame(part[:, place])
     single = single.set_axis(["column"], axis=1)
     try:
-        encoder = ColumnEncoder().fit(single)
+        try:
+            encoder = ColumnEncoder().fit(single)
+        except ColumnError:  # training rows alone decide; here are others
+            encoder = ColumnEncoder(category=["column"]).fit(single)
         (kind,) = encoder.kinds_
-        if kind != "category":
+        if kind not in ("category", "text"):
             values = encoder.transform(single)[:, 0]
             return Column(np.where(np.isinf(values), np.nan, values), None, kind == "date")
         codes, texts = coded(single["column"])
@@ -165,6 +173,22 @@ def _same(column: Column, X: Any, place: int) -> str:
         return "constant" if not missing.any() and (column.values == column.values[0]).all() else ""
 
     return kind(column) and kind(whole_column(X, place))
+
+
+def _filled_for_one(column: Column, labels: Labels) -> float:
+    """The share of one class among the rows that have a value, if there are hardly any others; 0 otherwise.
+
+    The rows without one must be of other classes so often that this is not how classes are spread.
+    """
+    filled = ~np.isnan(column.values)
+    n_filled, n_classes = int(np.count_nonzero(filled)), int(labels.max()) + 1
+    if not _FEWEST_FILLED <= n_filled <= len(labels) - _FEWEST_FILLED:
+        return 0.0
+    own = np.bincount(labels[filled], minlength=n_classes)
+    frequent = int(own.argmax())
+    share = float(own[frequent] / n_filled)
+    elsewhere = float(np.mean(labels[~filled] == frequent))
+    return share if share >= _ONE_CLASS and elsewhere <= _ELSEWHERE else 0.0
 
 
 def _is_identifier(column: Column, X: Any, place: int, name: str) -> bool:

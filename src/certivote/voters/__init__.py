@@ -3,7 +3,8 @@
 Here live the families of voters, a file each; their one small interface (:class:`VoterSet`, whose ``fit`` returns
 :class:`FittedVoters`); the names under which estimator and command line know them (:data:`VOTERS`,
 :func:`resolve_voters`); and what turns the columns of a table into the numbers that voters want
-(:class:`ColumnEncoder`, :mod:`~certivote.voters.text_columns`). Voters are made from the training rows and then vote:
+(:class:`ColumnEncoder`, :mod:`~certivote.voters.text_columns`, :mod:`~certivote.voters.text_numbers`,
+:mod:`~certivote.voters.text_dates`). Voters are made from the training rows and then vote:
 they never see a certification row before, and know nothing of weights, risks, bounds or certificates. How their votes
 are stored is a matter of :mod:`certivote.votes`.
 """
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
     from certivote.voters._apart import GrownApart, fit_sample, grow_apart, with_grown
     from certivote.voters._base import FittedVoters, OutOfSampleVotes, VoterSet
     from certivote.voters._classifiers import Classifiers
-    from certivote.voters._columns import ColumnEncoder, Unread, UnreadWarning
+    from certivote.voters._column_kinds import ColumnError
+    from certivote.voters._columns import ColumnEncoder, Reading, Unread, UnreadWarning, arranged
     from certivote.voters._decisive import DecisiveVoters
     from certivote.voters._forest import Forest
     from certivote.voters._mixed import Mixed
@@ -33,7 +35,8 @@ else:
             "_apart": ["GrownApart", "fit_sample", "grow_apart", "with_grown"],
             "_base": ["FittedVoters", "OutOfSampleVotes", "VoterSet"],
             "_classifiers": ["Classifiers"],
-            "_columns": ["ColumnEncoder", "Unread", "UnreadWarning"],
+            "_column_kinds": ["ColumnError"],
+            "_columns": ["ColumnEncoder", "Reading", "Unread", "UnreadWarning", "arranged"],
             "_decisive": ["DecisiveVoters"],
             "_forest": ["Forest"],
             "_mixed": ["Mixed"],
@@ -43,6 +46,8 @@ else:
             "_stumps": ["Stumps"],
             "_xgboost": ["BOOSTER_ROUNDS", "booster_parameters", "with_booster"],
             "text_columns": [],
+            "text_dates": [],
+            "text_numbers": [],
         },
     )
 
@@ -53,6 +58,7 @@ __all__ = [
     "VOTERS",
     "Classifiers",
     "ColumnEncoder",
+    "ColumnError",
     "DecisiveVoters",
     "FittedPreprocessed",
     "FittedVoters",
@@ -61,10 +67,12 @@ __all__ = [
     "Mixed",
     "OutOfSampleVotes",
     "Preprocessed",
+    "Reading",
     "Stumps",
     "Unread",
     "UnreadWarning",
     "VoterSet",
+    "arranged",
     "booster_parameters",
     "fit_sample",
     "grow_apart",

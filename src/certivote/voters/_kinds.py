@@ -54,6 +54,8 @@ _SMALL = 1_000_000
 """Entries of ``X`` below which boosting runs on one thread."""
 _WIDE = 100
 """Columns beyond which boosting looks at a random half of them, and beyond which there are no normal distributions."""
+_MANY_CLASSES = 100
+"""Classes of the training rows beyond which boosting, a tree for each, and machines for all pairs take too long."""
 
 
 @dataclass(frozen=True)
@@ -120,8 +122,10 @@ class Training:
 
     def kinds(self) -> tuple[str, ...]:
         """Those that can be trained on such rows."""
-        fit = (kind for kind in KINDS if kind != "gaussian" or self.X.shape[1] <= _WIDE)
-        return tuple(kind for kind in fit if kind not in self.without)
+        too_large = {"gaussian"} if self.X.shape[1] > _WIDE else set[str]()
+        if len(np.unique(self.y)) > _MANY_CLASSES:
+            too_large |= {"boosting", "kernel"}
+        return tuple(kind for kind in KINDS if kind not in self.without and kind not in too_large)
 
     def price(self, kind: str) -> float:
         """The weight that a kind has to earn to be trained to vote."""

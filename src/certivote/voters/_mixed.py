@@ -29,7 +29,7 @@ class Mixed(VoterSet):
     boosting after 17, 50 and 100 iterations, or 33, 100 and 300 slower ones for many rows of two classes (of more than
     100 columns it sees a random half, but not less than 100); a logistic regression; a kernel machine, approximated
     from 10,000 rows on; a normal distribution for each class, for up to 100 columns; and the 1, 5 and 15 nearest of up
-    to 20,000 neighbours.
+    to 20,000 neighbours. Of more than 100 classes, there are no boosting and no kernel machines.
 
     Each kind is first tried on training rows that it has not seen, and a kind that adds nothing to what the others say
     is left out. From 5,000 training rows on, 4,500 of them decide that, and all models but forests and neighbours are

@@ -10,7 +10,7 @@ from sklearn.utils import check_array, get_tags
 
 from certivote.voters._base import FittedVoters, OutOfSampleVotes, VoterSet
 from certivote.voters._classifiers import seeded
-from certivote.voters._columns import ColumnEncoder, Unread
+from certivote.voters._columns import ColumnEncoder
 from certivote.voters._registry import resolve_voters
 from certivote.votes import Votes
 
@@ -58,6 +58,11 @@ class Preprocessed(VoterSet):
     def __init__(self, transformer: Any, voters: Any = "forest"):
         self.transformer = transformer
         self.voters = voters
+
+    @property
+    def reads_columns(self) -> bool:
+        """Whether an encoder of columns comes first of all."""
+        return _encoder(self.transformer) is not None
 
     @property
     def multi_class(self) -> bool:
@@ -116,10 +121,10 @@ class FittedPreprocessed:
         _ = self.family.input_checks  # which asks the family whether it is one
         self.fitted.check(self.width, n_classes)
 
-    def unread(self, X: Any) -> list[Unread]:
-        """Values that count as missing since the encoder cannot read them, where one comes first of all."""
-        first = self.transformer.steps[0][1] if isinstance(self.transformer, Pipeline) else self.transformer
-        return first.unread(X) if isinstance(first, ColumnEncoder) else []
+    @property
+    def encoder(self) -> ColumnEncoder | None:
+        """The encoder of the columns, where one comes first of all."""
+        return _encoder(self.transformer)
 
     @property
     def n_voters(self) -> int:
@@ -141,6 +146,11 @@ class FittedPreprocessed:
         if rows.shape[1] != self.width:
             raise ValueError(f"The transformer gives {rows.shape[1]} columns; the voters were trained on {self.width}.")
         return rows
+
+
+def _encoder(transformer: Any) -> ColumnEncoder | None:
+    first = transformer.steps[0][1] if isinstance(transformer, Pipeline) and transformer.steps else transformer
+    return first if isinstance(first, ColumnEncoder) else None
 
 
 def _fit_transform(transformer: Any, X: Any, y: NDArray[Any]) -> Any:
