@@ -468,4 +468,4 @@ def test_rows_that_seem_to_belong_together_are_pointed_out():
     wrong = certify_predictions(truth, 1 - truth, table=table.assign(patient_id=patient))
     assert wrong.remarks == (remark,)
     (alone,) = certify_predictions(truth, truth, groups=np.arange(1600)).remarks
-    assert alone.startswith("Every certified entity has one row")
+    assert alone.startswith("Every certified group has one row")

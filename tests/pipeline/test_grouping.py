@@ -143,7 +143,7 @@ def test_entities_of_one_row_are_said_to_be_so():
     clf = CertifiedVoteClassifier("holdout", Stumps(n_thresholds=2), random_state=0)
     without = clf.fit(X, Y).certificate_.bound
     grouped = clf.fit(X, Y, groups=np.arange(N)).certificate_
-    assert any("Every certified entity has one row" in remark for remark in grouped.remarks)
+    assert any("Every certified group has one row" in remark for remark in grouped.remarks)
     assert grouped.bound < 1.5 * without
     assert not any("one row" in remark for remark in clf.fit(X, Y, groups=GROUPS).certificate_.remarks)
 

@@ -50,7 +50,11 @@ def _named(rows: Sequence[tuple[str, str]], cut: bool = False) -> str:
 def _filled(text: str, start: str = "") -> str:
     # A number and its per cent sign stay on one line.
     filled = textwrap.fill(
-        text.replace(" %", "\u00a0%"), width=_WIDTH, initial_indent=start, subsequent_indent=" " * len(start)
+        text.replace(" %", "\u00a0%"),
+        width=_WIDTH,
+        initial_indent=start,
+        break_on_hyphens=False,
+        subsequent_indent=" " * len(start),
     )
     return filled.replace("\u00a0", " ")
 
