@@ -15,8 +15,8 @@ from certivote import CertifiedVoteClassifier
 from certivote.voters import ColumnEncoder, Forest, Preprocessed, Stumps
 from certivote.voters._boosting import Boosting
 from certivote.voters._forest import FittedForest
-from certivote.voters._kinds import KINDS, Training
 from certivote.voters._mixed import FittedMixed
+from certivote.voters._race import KINDS, Training
 
 FOREST = Forest(RandomForestClassifier(3, max_depth=3))
 BROUGHT = [make_pipeline(StandardScaler(), LogisticRegression()), GaussianNB()]

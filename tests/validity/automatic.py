@@ -19,10 +19,9 @@ from certivote.pipeline import RowsInMemory, certify_votes, make_plan, prepare
 from certivote.pipeline._priors import unseen_weights
 from certivote.theory.bounds import holdout
 from certivote.voters import Mixed
-from certivote.voters._kinds import Training
 from certivote.voters._members import FoldedMember
 from certivote.voters._mixed import TriedMixed
-from certivote.voters._race import trained
+from certivote.voters._race import Training, trained
 from certivote.votes import build_votes
 
 

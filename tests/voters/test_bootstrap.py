@@ -7,7 +7,7 @@ from scipy import sparse
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 
 from certivote.voters import Forest
-from certivote.voters._bootstrap import grow_on_entities
+from certivote.voters._forest import grow_on_entities
 
 pytestmark = pytest.mark.filterwarnings("error")
 

@@ -14,10 +14,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from certivote.io._plain import PlainReader, PlainWriter
-from certivote.voters import Classifiers, Forest, Mixed, Preprocessed, Stumps, VoterSet, _kinds, _race
+from certivote.voters import Classifiers, Forest, Mixed, Preprocessed, Stumps, VoterSet, _race
 from certivote.voters._classifiers import _takes_weights
 from certivote.voters._entities import checked_entities, row_weights, shuffled_rows
-from certivote.voters._kinds import KINDS
+from certivote.voters._race import KINDS
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -72,7 +72,7 @@ def regime(request, monkeypatch):
     """With few rows; and as of many, with landmarks, not all neighbours remembered, and models trained once."""
     if request.param == "many":
         for name, value in {"_FEW": 20, "_LANDMARKS_FROM": 20, "_LANDMARKS": 90, "_REMEMBERED": 380}.items():
-            monkeypatch.setattr(_kinds, name, value)
+            monkeypatch.setattr(_race, name, value)
 
 
 @pytest.mark.usefixtures("regime", "all_kinds")

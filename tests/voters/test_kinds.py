@@ -6,12 +6,11 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from certivote.voters import Forest, Mixed, _kinds
+from certivote.voters import Forest, Mixed, _race
 from certivote.voters._forest import FittedForest
-from certivote.voters._kinds import _FOLDED, KINDS, Training
-from certivote.voters._landmarks import KernelScores
-from certivote.voters._machines import Always, KernelPairs
+from certivote.voters._machines import Always, KernelPairs, KernelScores
 from certivote.voters._members import FoldedMember, NeighbourMember
+from certivote.voters._race import _FOLDED, KINDS, Training
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -81,13 +80,13 @@ def test_so_many_thirds_of_the_rows_are_voted_on_by_all_kinds(n_folds, of_noise)
 def test_what_is_tried_is_not_trained_again_but_for_the_model_that_votes(of_noise, monkeypatch):
     training, tried = of_noise
     sizes = []
-    original = _kinds._fit
+    original = _race._fit
 
     def fit(kind, X, y, *how):
         sizes.append(len(y))
         return original(kind, X, y, *how)
 
-    monkeypatch.setattr(_kinds, "_fit", fit)
+    monkeypatch.setattr(_race, "_fit", fit)
     for kind in KINDS:
         member = training.member(kind, tried=tried[kind])
         if kind in _FOLDED:
@@ -113,7 +112,7 @@ def test_a_model_that_was_not_tried_is_trained_without_a_fifth_of_the_rows(kind)
 
 
 def test_of_many_rows_not_more_than_a_number_are_left_out(monkeypatch):
-    monkeypatch.setattr(_kinds, "_MOST_LEFT_OUT", 12)
+    monkeypatch.setattr(_race, "_MOST_LEFT_OUT", 12)
     training = planned(*noise())
     assert training.member("gaussian").left_out.sum() == 12
     entities = np.arange(150) // 3
@@ -162,7 +161,7 @@ def test_a_model_that_sees_one_class_votes_for_it():
 
 
 def test_of_many_columns_boosting_sees_some_and_there_are_no_normal_distributions(monkeypatch):
-    monkeypatch.setattr(_kinds, "_WIDE", 3)
+    monkeypatch.setattr(_race, "_WIDE", 3)
     X, y = noise(60, width=8)
     training = planned(X, y)
     assert training.kinds() == tuple(kind for kind in KINDS if kind != "gaussian")
@@ -185,15 +184,15 @@ def test_of_many_columns_boosting_sees_some_and_there_are_no_normal_distribution
 def test_of_many_rows_the_kernel_machine_has_landmarks(monkeypatch):
     training = planned(*noise(100))
     assert isinstance(training.member("kernel").models[0], KernelPairs)
-    monkeypatch.setattr(_kinds, "_LANDMARKS_FROM", 60)
-    monkeypatch.setattr(_kinds, "_LANDMARK_ROWS", 50)
+    monkeypatch.setattr(_race, "_LANDMARKS_FROM", 60)
+    monkeypatch.setattr(_race, "_LANDMARK_ROWS", 50)
     (machine,) = training.member("kernel").models
     assert isinstance(machine, KernelScores)
     assert len(machine.points) == 10
 
 
 def test_of_many_rows_some_are_remembered(monkeypatch):
-    monkeypatch.setattr(_kinds, "_REMEMBERED", 40)
+    monkeypatch.setattr(_race, "_REMEMBERED", 40)
     member = planned(*noise(100)).member("neighbours")
     assert len(member.points) == len(set(member.remembered.tolist())) == 40
 
@@ -239,7 +238,7 @@ def test_the_number_of_jobs_changes_nothing():
 def test_sums_are_made_by_one_thread_whatever_runs_besides(n_jobs, monkeypatch):
     """The limit of one thread is the process's own: a model that is done must not lift it for the others."""
     seen = []
-    original = _kinds._fit
+    original = _race._fit
 
     def blas_threads():
         return {found["num_threads"] for found in threadpool_info() if found["user_api"] == "blas"}
@@ -248,7 +247,7 @@ def test_sums_are_made_by_one_thread_whatever_runs_besides(n_jobs, monkeypatch):
         seen.append(blas_threads())
         return original(*how)
 
-    monkeypatch.setattr(_kinds, "_fit", fit)
+    monkeypatch.setattr(_race, "_fit", fit)
     training = planned(*noise(60), n_jobs=n_jobs)
     with threadpool_limits(2, user_api="blas"), joblib.parallel_config("threading"):
         tried = training.trial(n_trees=1, n_folds=3)
@@ -277,7 +276,7 @@ def test_boosting_does_not_run_away_for_the_sake_of_rare_classes(monkeypatch):
         return max(found)
 
     held_back = most_errors()
-    monkeypatch.setattr(_kinds, "_RARE", 0.0)
+    monkeypatch.setattr(_race, "_RARE", 0.0)
     assert most_errors() > 2 * held_back
     assert held_back < 0.03
 
@@ -310,7 +309,7 @@ def test_other_numbers_of_jobs_are_refused(make, n_jobs):
 
 def test_classes_that_no_training_row_has_decide_nothing(monkeypatch):
     """A label among the certification rows, first, between or after the others, may not change what is trained."""
-    monkeypatch.setattr(_kinds, "_FEW", 20)
+    monkeypatch.setattr(_race, "_FEW", 20)
     X, y = noise()
     inside = np.ones(len(y), dtype=bool)
     models = [
@@ -330,7 +329,7 @@ def test_a_large_entity_is_left_out_or_tried_with_another(monkeypatch):
         few = training.some(30)
         assert len(np.unique(few.entities)) >= 2
         few.trial(n_folds=1, n_trees=2)
-        monkeypatch.setattr(_kinds, "_FEW", 20)
+        monkeypatch.setattr(_race, "_FEW", 20)
         # A fifth of the rows are 120: entities beyond that stay, but for the first.
         left_out = np.unique(entities[~training._kept()])
         assert len(left_out) == 1 or np.isin(entities, left_out).sum() <= 120

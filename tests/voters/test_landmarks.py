@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from certivote.voters import _landmarks
+from certivote.voters import _machines
 from certivote.voters._encoding import Encoding
-from certivote.voters._landmarks import fit_landmarks
+from certivote.voters._machines import fit_landmarks
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -30,7 +30,7 @@ def chosen_ridge(monkeypatch, X, y, n_landmarks, entities=None):
     found = []
     for candidate in (0.01, 0.1, 1.0, 10.0):
         with monkeypatch.context() as patch:
-            patch.setattr(_landmarks, "_RIDGES", (candidate,))
+            patch.setattr(_machines, "_RIDGES", (candidate,))
             alone = machine(X, y, n_landmarks, entities=entities).coefficients
             found += [candidate] if np.array_equal(alone, chosen) else []
     (only,) = found
@@ -40,7 +40,7 @@ def chosen_ridge(monkeypatch, X, y, n_landmarks, entities=None):
 @pytest.mark.parametrize("ridge", [0.1, 10.0])
 def test_landmarks_solve_the_regularised_least_squares(ridge, monkeypatch):
     """Beside the closed form in the kernel's space: all rows are landmarks, so it is plain kernel ridge regression."""
-    monkeypatch.setattr(_landmarks, "_RIDGES", (ridge,))
+    monkeypatch.setattr(_machines, "_RIDGES", (ridge,))
     X, y = learnable(60)
     fitted = machine(X, y, 60)
     rows = fitted.encoding.transform(X)
@@ -75,7 +75,7 @@ def test_noise_gets_a_large_ridge_and_a_pattern_a_small_one(monkeypatch):
 
 def test_landmarks_weigh_rows_by_their_entities(monkeypatch):
     """Beside the closed form of weighted kernel ridge regression."""
-    monkeypatch.setattr(_landmarks, "_RIDGES", (0.5,))
+    monkeypatch.setattr(_machines, "_RIDGES", (0.5,))
     X, y = learnable(60)
     entities = np.concatenate([np.zeros(20, dtype=int), 1 + np.arange(40) // 2])
     fitted = machine(X, y, 60, entities=entities)
@@ -102,7 +102,7 @@ def test_the_ridge_is_chosen_on_other_entities(monkeypatch):
 @pytest.mark.parametrize("sizes", [np.full(20, 6), np.arange(1, 21)])
 def test_ridges_are_tried_on_a_fifth_of_the_entities(sizes):
     entities = rng().permutation(np.repeat(np.arange(20), sizes))
-    first, last = _landmarks._divided(len(entities), entities, rng())
+    first, last = _machines._divided(len(entities), entities, rng())
     assert len(set(entities[last])) == 4
     assert not set(entities[first]) & set(entities[last])
     assert sorted([*first, *last]) == list(range(len(entities)))

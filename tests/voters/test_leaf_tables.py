@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier
 
-from certivote.voters import _boosting, _leaf_tables, _trees
+from certivote.voters import _boosting, _trees
 from certivote.voters._boosting import Boosting
-from certivote.voters._leaf_tables import LeafTables
+from certivote.voters._trees import LeafTables
 
 STAGES = (4, 9)
 
@@ -52,7 +52,7 @@ def test_few_rows_many_rows_and_the_library_agree(n_classes, leaves, with_gaps, 
     assert np.array_equal(by_tables, np.stack([last[stage - 1] for stage in STAGES], axis=1))
     few = np.concatenate([boosting.answers(X[start : start + 25]) for start in range(0, 500, 25)])
     assert np.array_equal(few, by_tables)
-    monkeypatch.setattr(_leaf_tables, "_LARGEST", 0)
+    monkeypatch.setattr(_trees, "_LARGEST", 0)
     assert np.array_equal(boosting.answers(X), by_tables)
     monkeypatch.setattr(_trees, "_library_agrees", lambda: False)
     assert np.array_equal(pickle.loads(pickle.dumps(boosting)).answers(X), by_tables)
@@ -107,5 +107,5 @@ def test_rows_in_several_pieces_get_the_same_answers(monkeypatch):
     X = gaps(rows(300, seed=5)[0])
     expected = boosting.answers(X)
     monkeypatch.setattr(_boosting, "_CHUNK", 70)
-    monkeypatch.setattr(_leaf_tables, "_CACHED", 1)
+    monkeypatch.setattr(_trees, "_CACHED", 1)
     assert np.array_equal(boosting.answers(X), expected)

@@ -8,7 +8,7 @@ from sklearn.base import clone
 from certivote import CertifiedVoteClassifier, load
 from certivote.pipeline._priors import informed_weights
 from certivote.splits import Single
-from certivote.voters import Mixed, _kinds, _race, resolve_voters
+from certivote.voters import Mixed, _race, resolve_voters
 from certivote.voters._race import unseen_votes
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -162,8 +162,8 @@ def test_labels_of_any_type_and_classes_unknown_to_the_training_rows():
 @pytest.mark.parametrize("regime", ["few", "many"])
 def test_a_seed_decides_everything(regime, monkeypatch):
     if regime == "many":
-        monkeypatch.setattr(_kinds, "_FEW", 20)
-        monkeypatch.setattr(_kinds, "_LANDMARKS_FROM", 20)
+        monkeypatch.setattr(_race, "_FEW", 20)
+        monkeypatch.setattr(_race, "_LANDMARKS_FROM", 20)
     X, y = learnable()
     first, second, other = (Mixed().fit(X, y, np.array([0, 1]), rng(seed)) for seed in (0, 0, 1))
     fresh = rng(9).normal(size=(50, 4))
@@ -194,11 +194,11 @@ def test_the_estimator_with_mixed_voters_is_deterministic_and_learns():
 
 
 def test_all_kinds_and_a_machine_with_landmarks_are_saved_with_the_vote(monkeypatch, tmp_path):
-    monkeypatch.setattr(_kinds, "_LANDMARKS_FROM", 20)
+    monkeypatch.setattr(_race, "_LANDMARKS_FROM", 20)
     monkeypatch.setattr(_race, "_earned", lambda training, tried: dict.fromkeys(tried, 1.0))
     X, y = learnable(100)
     clf = CertifiedVoteClassifier(voters="mixed", split=Single(0.5), random_state=5).fit(X, y)
-    assert len(clf.voters_.forests) + len(clf.voters_.members) == len(_kinds.KINDS)
+    assert len(clf.voters_.forests) + len(clf.voters_.members) == len(_race.KINDS)
     clf.save(tmp_path / "vote")
     fresh = rng(3).normal(size=(200, 4))
     assert np.array_equal(load(tmp_path / "vote").predict_proba(fresh), clf.predict_proba(fresh))

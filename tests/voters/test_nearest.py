@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from certivote.voters import _nearest
-from certivote.voters._nearest import NearestPoints
+from certivote.voters import _members
+from certivote.voters._members import NearestPoints
 
 
 def by_hand(points, rows, count):
@@ -21,7 +21,7 @@ def test_ties_go_to_the_first(n_points, width, largest, monkeypatch):
     count = min(15, n_points)
     found = NearestPoints(points).find(rows, count)
     assert np.array_equal(found, by_hand(points, rows, count))
-    monkeypatch.setattr(_nearest, "_CELLS", 1000)
+    monkeypatch.setattr(_members, "_CELLS", 1000)
     assert np.array_equal(NearestPoints(points).find(rows, count), found)
 
 

@@ -10,7 +10,7 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 
 from certivote.voters._encoding import Encoding
-from certivote.voters._gaussian import Gaussian, fit_gaussian
+from certivote.voters._machines import Gaussian, fit_gaussian
 
 
 def encoded(X):

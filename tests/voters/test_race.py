@@ -7,10 +7,9 @@ from ballots import codes_of, fractions_of
 
 from certivote import CertifiedVoteClassifier
 from certivote.pipeline import _pilot
-from certivote.voters import Mixed, _kinds, _race
-from certivote.voters._kinds import KINDS, Training
+from certivote.voters import Mixed, _race
 from certivote.voters._members import FoldedMember
-from certivote.voters._race import _earned, left_out, trained, unseen_votes
+from certivote.voters._race import KINDS, Training, _earned, left_out, trained, unseen_votes
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -159,10 +158,10 @@ def test_kinds_vote_in_their_order_and_only_those_that_earned():
 def test_a_kind_that_takes_long_has_to_earn_more(monkeypatch):
     X, y = crossed(120)
     training = planned(X, y)
-    assert {training.price(kind) for kind in KINDS} == {_kinds._CHEAP}
-    monkeypatch.setattr(_kinds, "_LANDMARKS_FROM", 100)
-    assert training.price("kernel") == _kinds._DEAR > _kinds._CHEAP
-    assert training.price("linear") == _kinds._CHEAP
+    assert {training.price(kind) for kind in KINDS} == {_race._CHEAP}
+    monkeypatch.setattr(_race, "_LANDMARKS_FROM", 100)
+    assert training.price("kernel") == _race._DEAR > _race._CHEAP
+    assert training.price("linear") == _race._CHEAP
 
 
 # Few rows and many
@@ -171,9 +170,9 @@ def test_a_kind_that_takes_long_has_to_earn_more(monkeypatch):
 @pytest.fixture
 def many(monkeypatch):
     """As of many rows, with 100."""
-    monkeypatch.setattr(_kinds, "_FEW", 100)
-    monkeypatch.setattr(_kinds, "_LANDMARKS_FROM", 100)
-    monkeypatch.setattr(_kinds, "_LANDMARKS", 20)
+    monkeypatch.setattr(_race, "_FEW", 100)
+    monkeypatch.setattr(_race, "_LANDMARKS_FROM", 100)
+    monkeypatch.setattr(_race, "_LANDMARKS", 20)
     monkeypatch.setattr(_race, "_ROWS", 400)
 
 

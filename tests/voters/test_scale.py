@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.preprocessing import StandardScaler
 
-from certivote.voters._scale import KindScaler
+from certivote.voters._encoding import KindScaler
 
 pytestmark = pytest.mark.filterwarnings("error")
 

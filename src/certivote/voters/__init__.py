@@ -16,11 +16,10 @@ from certivote.voters._registry import VOTERS, resolve_voters
 
 if TYPE_CHECKING:
     from certivote.voters._apart import GrownApart, fit_sample, grow_apart, with_grown
-    from certivote.voters._base import FittedVoters, OutOfSampleVotes, VoterSet
+    from certivote.voters._base import DecisiveVoters, FittedVoters, OutOfSampleVotes, VoterSet
     from certivote.voters._classifiers import Classifiers
     from certivote.voters._column_kinds import ColumnError
     from certivote.voters._columns import ColumnEncoder, Reading, Unread, UnreadWarning, arranged
-    from certivote.voters._decisive import DecisiveVoters
     from certivote.voters._forest import Forest
     from certivote.voters._mixed import Mixed
     from certivote.voters._preprocessed import FittedPreprocessed, Preprocessed
@@ -33,11 +32,10 @@ else:
         __name__,
         {
             "_apart": ["GrownApart", "fit_sample", "grow_apart", "with_grown"],
-            "_base": ["FittedVoters", "OutOfSampleVotes", "VoterSet"],
+            "_base": ["DecisiveVoters", "FittedVoters", "OutOfSampleVotes", "VoterSet"],
             "_classifiers": ["Classifiers"],
             "_column_kinds": ["ColumnError"],
             "_columns": ["ColumnEncoder", "Reading", "Unread", "UnreadWarning", "arranged"],
-            "_decisive": ["DecisiveVoters"],
             "_forest": ["Forest"],
             "_mixed": ["Mixed"],
             "_preprocessed": ["FittedPreprocessed", "Preprocessed"],

@@ -1,9 +1,11 @@
-"""The interface of a voter family."""
+"""The interface of a voter family, and what all families share."""
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, ClassVar, Protocol
 
+import joblib
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
@@ -230,3 +232,69 @@ class VoterSet(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
         -------
         FittedVoters
         """
+
+
+# How many cores may work at a time.
+
+
+def cores(n_jobs: int | None) -> int | None:
+    """As many as are asked for, at most those of the machine; None leaves it to joblib's configuration.
+
+    Each may be a process of its own, and a number may come from a record that someone else has written.
+
+    Examples
+    --------
+    >>> cores(10**9) == cores(-1) and cores(1) == 1
+    True
+    """
+    if n_jobs is None:
+        return None
+    if not isinstance(n_jobs, Integral) or n_jobs == 0:
+        raise ValueError(f"n_jobs must be a whole number other than 0, or None; got {n_jobs!r}. -1 means all cores.")
+    return min(int(joblib.effective_n_jobs(n_jobs)), int(joblib.cpu_count()))
+
+
+# The voters that decide a vote: those of some weight.
+
+
+Array = NDArray[np.float64]
+
+
+class DecisiveVoters:
+    """Finds the voters that need to be asked, and remembers them; a copy has to find them again.
+
+    A mass is a sum of multiples of ``2**-52``, which is exact in any order: without terms that are 0 it is the same to
+    the bit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_iris
+    >>> from certivote.voters import DecisiveVoters
+    >>> from certivote.voters import Forest
+    >>> X, y = load_iris(return_X_y=True)
+    >>> forest = Forest().fit(X, y, np.arange(3), np.random.default_rng(0))
+    >>> weights = np.zeros(100)
+    >>> weights[[3, 7]] = 0.5
+    >>> few, own = DecisiveVoters().among(forest, weights)
+    >>> few.n_voters, own.tolist()
+    (2, [0.5, 0.5])
+    >>> bool(np.all(few.votes(X).masses(own) == forest.votes(X).masses(weights)))
+    True
+    """
+
+    def __init__(self) -> None:
+        self._known: tuple[FittedVoters, Array, FittedVoters, Array] | None = None
+
+    def among(self, voters: FittedVoters, weights: Array) -> tuple[FittedVoters, Array]:
+        """Those without which the vote would be another one, perhaps with a few more; and their weights."""
+        some = weights != 0.0
+        if some.all() or not some.any():
+            return voters, weights
+        if self._known is None or self._known[0] is not voters or not np.array_equal(self._known[1], weights):
+            few, kept = voters.only(np.flatnonzero(some))
+            self._known = voters, weights.copy(), few, weights[kept]
+        return self._known[2], self._known[3]
+
+    def __reduce__(self) -> Any:
+        return DecisiveVoters, ()

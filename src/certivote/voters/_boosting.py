@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certivote.voters._leaf_tables import MOST_LEAVES, LeafTables
-from certivote.voters._trees import FEW, Trees
+from certivote.voters._trees import FEW, MOST_LEAVES, LeafTables, Trees
 
 Array = NDArray[np.float64]
 

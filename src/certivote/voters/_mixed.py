@@ -7,13 +7,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from certivote.voters._base import OutOfSampleVotes, VoterSet
-from certivote.voters._cores import cores
+from certivote.voters._base import OutOfSampleVotes, VoterSet, cores
 from certivote.voters._entities import checked_entities
 from certivote.voters._forest import FittedForest, Forest
-from certivote.voters._kinds import Member, Training
 from certivote.voters._members import FoldedMember, NeighbourMember
-from certivote.voters._race import left_out, trained, unseen_votes
+from certivote.voters._race import Member, Training, left_out, trained, unseen_votes
 from certivote.votes import Votes, build_votes, join_votes
 
 Codes = NDArray[np.intp]
