@@ -109,7 +109,7 @@ def test_the_page_shows_what_the_monitor_says(tmp_path):
     [
         ("nothing yet", "No outcomes were counted yet"),
         ("quiet", "of 400 outcomes were wrong, and at most"),
-        ("alarm", "A promise does not hold any more"),
+        ("alarm", "Do not rely on the certificate, look for what has changed, and certify the model again"),
         ("vacuous", "promises nothing about errors"),
         ("no rows", "No rows were counted yet"),
         ("rows", "nothing needs to be done"),

@@ -68,12 +68,12 @@ def outcomes_sentence(monitor: Monitor) -> str:
     if first.error_so_far is None:
         return f"No {unit} were counted yet: give the true classes as they become known."
     if monitor.alarm:
-        worst, more = monitor.alarms[0], len(monitor.alarms) - 1
-        others = f", and {more} more" if more else ""
+        worst, broken = monitor.alarms[0], len(monitor.alarms)
+        which = "The certificate no longer holds" if broken == 1 else f"{broken} of its promises no longer hold"
         return (
-            f"A promise does not hold any more{others} ({plain_text(worst.name)}: "
-            f"{plain_percent(worst.error_so_far or 0.0)} of {worst.n:,} seen, at most {percent_up(worst.bound)} "
-            "promised): do not rely on the certificate, look for what has changed, and certify the model again."
+            f"{which}: {plain_text(worst.name)}, promised for at most {percent_up(worst.bound)}, came in "
+            f"{plain_percent(worst.error_so_far or 0.0)} of {worst.n:,} {unit}. Do not rely on the certificate, look "
+            "for what has changed, and certify the model again."
         )
     seen = f"{plain_percent(first.error_so_far)} of {first.n:,} {unit} were wrong"
     if not first.is_watched:
