@@ -15,6 +15,7 @@ from certivote.remarks import _columns, column_findings
 from certivote.voters import ColumnEncoder, Forest, Preprocessed, Stumps
 
 GIVEAWAY, INDEX, IDENTIFIER = "tells the class", "numbers the rows", "names each row"
+COPY, DATES = "copies the class", "dates tell the class"
 CONSTANT, EMPTY = "constant", "empty"
 
 
@@ -84,17 +85,72 @@ def test_a_time_that_grows_with_the_rows_of_a_sorted_file_is_named():
     assert findings(np.column_stack([X, time]), y) == ()
 
 
-@pytest.mark.parametrize("kind", ["number", "category", "text", "bool"])
+@pytest.mark.parametrize("kind", ["number", "category", "text"])
 def test_a_column_that_tells_the_class_is_named(kind):
     X, y = noise()
     told = {
         "number": y + 0.4 * np.random.default_rng(1).random(400),
-        "category": pd.Categorical(np.where(y, "dead", "alive")),
-        "text": np.where(y, "dead", "alive").astype(object),
-        "bool": y.astype(bool),
+        "category": pd.Categorical(np.where(y, np.where(X[:, 0] > 0, "dead", "deceased"), "alive")),
+        "text": np.where(y, "dead", None),
     }[kind]
     frame = pd.DataFrame(X, columns=list("abc")).assign(outcome=told)
     assert one(findings(frame, y, list(frame.columns)), GIVEAWAY, "outcome").numbers == (1.0,)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 12])
+def test_the_target_under_another_name_is_named(n_classes):
+    X, y = noise(600)
+    y = np.random.default_rng(1).integers(n_classes, size=600)
+    other = np.random.default_rng(2).permutation(n_classes)[y]
+    for copy in (other * 10.0, pd.Categorical([f"grade {k}" for k in other]), y.astype(str).astype(object)):
+        frame = pd.DataFrame(X, columns=list("abc")).assign(outcome=copy)
+        assert one(findings(frame, y, list(frame.columns)), COPY, "outcome").numbers == ()
+    one(findings(np.column_stack([X, other == 1] if n_classes == 2 else [X, other]), y), COPY, 3)
+
+
+def test_one_row_beyond_those_that_are_looked_at_makes_it_no_copy(monkeypatch):
+    monkeypatch.setattr(_columns, "_ROWS", 100)
+    X, y = noise()
+    told = y.copy()
+    told[1] = 1 - told[1]
+    (finding,) = column_findings(np.column_stack([X, told]), y, ())
+    assert finding.kind == GIVEAWAY
+
+
+def test_a_coarser_column_is_no_copy():
+    X, _ = noise(600)
+    y = np.random.default_rng(1).integers(4, size=600)
+    assert findings(np.column_stack([X, y > 1]), y) == ()
+
+
+def stays(longest, n=400):
+    """Admissions and discharges; of class 1, who stays longer than ten days."""
+    rng = np.random.default_rng(3)
+    start, days, y = rng.integers(3000, size=n), rng.integers(longest, size=n), rng.integers(2, size=n)
+    first = pd.Timestamp("2015-01-01")
+    dates = {"admitted": start, "discharged": start + days + 11 * y, "born": -rng.integers(9000, 30_000, size=n)}
+    return pd.DataFrame({name: first + pd.to_timedelta(day, unit="D") for name, day in dates.items()}), y
+
+
+def test_two_dates_that_tell_the_class_by_the_time_between_them_are_named():
+    frame, y = stays(11)
+    assert one(findings(frame, y, list(frame.columns)), DATES, "admitted", "discharged").numbers[0] > 0.99
+    texts = frame.apply(lambda column: column.dt.strftime("%d.%m.%Y"))
+    one(findings(texts, y, list(frame.columns)), DATES, "admitted", "discharged")
+    later = frame.assign(billed=frame["discharged"] + pd.Timedelta(days=1))
+    (pair,) = findings(later, y, list(later.columns))  # a date is named once
+    assert pair.kind == DATES
+    assert len(pair.columns) == 2
+
+
+def test_dates_that_tell_nothing_together_or_something_alone_are_no_pair():
+    frame, y = stays(60)
+    assert findings(frame, y, list(frame.columns)) == ()
+    assert findings(frame, np.random.default_rng(4).permutation(y), list(frame.columns)) == ()
+    alone, y = stays(11)
+    alone["admitted"] = pd.Timestamp("2014-01-01")
+    found = findings(alone, y, list(alone.columns))
+    assert DATES not in {finding.kind for finding in found}
 
 
 def test_a_giveaway_may_err_a_little_and_the_share_is_rounded_down():
@@ -115,7 +171,7 @@ def test_several_columns_are_one_finding():
     X, y = noise()
     frame = pd.DataFrame(X, columns=list("abc")).assign(**{f"told {k}": y for k in range(6)}, north=1, south=2)
     first, second = findings(frame, y, list(frame.columns))
-    assert (first.kind, first.columns) == (GIVEAWAY, tuple(f"told {k}" for k in range(6)))
+    assert (first.kind, first.columns) == (COPY, tuple(f"told {k}" for k in range(6)))
     assert (second.kind, second.columns) == (CONSTANT, ("north", "south"))
 
 
@@ -192,7 +248,7 @@ def test_noise_tells_nothing(values):
     rng = np.random.default_rng(values)
     for n, share in ((60, 0.5), (200, 0.1), (200, 0.02)):
         X, y = rng.integers(values, size=(n, 40)).astype(float), (rng.random(n) < share).astype(int)
-        assert not {GIVEAWAY, INDEX} & {finding.kind for finding in column_findings(X, y, ())}
+        assert not {COPY, GIVEAWAY, INDEX} & {finding.kind for finding in column_findings(X, y, ())}
 
 
 def test_few_rows_and_one_class_are_no_evidence():
@@ -247,7 +303,7 @@ def test_the_certificate_carries_the_remarks():
     X, y = X.assign(told=y, site="north"), y.map({0: "ill", 1: "well"})
     voters = Preprocessed(ColumnEncoder(), Forest())
     made = CertifiedVoteClassifier("dis-b", voters, random_state=0).fit(X, y).certificate_
-    assert made.remarks[0].startswith("Column 'told' alone tells the class of 100 %")
+    assert made.remarks[0].startswith("Column 'told' is the class under another name")
     assert made.remarks[1].startswith("Column 'site' has")
     assert all(remark in " ".join(made.details().split()) for remark in made.remarks)
 
@@ -260,7 +316,7 @@ def test_without_training_rows_there_is_no_remark():
     assert alone.remarks == ()
     with pytest.warns(UserWarning, match="needs no training rows"):
         folds = CertifiedVoteClassifier("dis-b", stumps, 2, random_state=0).fit(X, y).certificate_
-    assert folds.remarks[0].startswith("Column 3 (counted from 0) alone tells")
+    assert folds.remarks[0].startswith("Column 3 (counted from 0) is the class under another name")
 
 
 def test_remarks_are_about_the_training_rows_of_the_deployed_vote():

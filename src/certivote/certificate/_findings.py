@@ -6,6 +6,8 @@ from typing import Annotated, Literal
 from certivote.codec import CodecError, Count, Names, Share
 
 FINDINGS = {
+    "dates tell the class": ("share",),
+    "copies the class": (),
     "numbers the rows": ("share",),
     "tells the class": ("share",),
     "filled for one class": ("share",),
@@ -20,6 +22,8 @@ FINDINGS = {
 """The kinds of findings, and what the numbers of each are: see :class:`Finding`."""
 _OF_TABLES = ("columns looked at", "neighbours alike", "near-duplicates")
 """The kinds that are about no single column."""
+_OF_PAIRS = ("dates tell the class",)
+"""The kinds that are about two columns."""
 _MOST = 2.0**53
 
 
@@ -30,6 +34,8 @@ class Finding:
     Attributes
     ----------
     kind : str
+        ``dates tell the class``: the time between two columns of dates tells the class of a share of the training rows.
+        ``copies the class``: each value of these columns is one class, and each class one value, in all training rows.
         ``numbers the rows`` or ``tells the class``: each of the columns alone tells the class of a share of the
         training rows. ``filled for one class``: of the training rows in which they have a value, such a share is of one
         class. ``names each row``: they have another value in nearly every row. ``constant``, ``empty``: they say
@@ -57,6 +63,8 @@ class Finding:
             raise CodecError(f"must have {' and '.join(kinds) or 'nothing'} in numbers")
         if bool(self.places) == (self.kind in _OF_TABLES):
             raise CodecError(f"must have {'no' if self.places else 'a'} column in places")
+        if self.kind in _OF_PAIRS and len(self.places) != 2:
+            raise CodecError("must have two columns in places")
         if len(self.columns) not in (0, len(self.places)):
             raise CodecError(f"must have names of {len(self.places)} columns")
 

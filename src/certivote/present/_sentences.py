@@ -231,6 +231,18 @@ def _of_columns(finding: Finding) -> str:
             f"{'it tells' if one else 'each tells'} the class of {share} of the training rows. New cases have no such "
             f"number, and the certificate says nothing about them: fit again without {them}."
         )
+    if finding.kind == "dates tell the class":
+        return (
+            f"The time between {shown[:1].lower()}{shown[1:]} tells the class of {share} of the training rows, though "
+            "neither date does alone. If one of them is known only after the answer is, the certificate is about a "
+            "giveaway: fit again without it."
+        )
+    if finding.kind == "copies the class":
+        return (
+            f"{shown} {'is' if one else 'are'} the class under {'another name' if one else 'other names'}: each value "
+            f"is one class, and each class one value, in all training rows. If {'it is' if one else 'they are'} known "
+            f"only after the answer is, the certificate is about a giveaway: fit again without {them}."
+        )
     if finding.kind == "tells the class":
         return (
             f"{shown} alone {'tells' if one else 'each tell'} the class of {share} of the training rows"
