@@ -11,6 +11,7 @@ FINDINGS = {
     "numbers the rows": ("share",),
     "tells the class": ("share",),
     "filled for one class": ("share",),
+    "without giveaways": ("share", "share"),
     "names each row": (),
     "constant": (),
     "empty": (),
@@ -38,11 +39,13 @@ class Finding:
         ``copies the class``: each value of these columns is one class, and each class one value, in all training rows.
         ``numbers the rows`` or ``tells the class``: each of the columns alone tells the class of a share of the
         training rows. ``filled for one class``: of the training rows in which they have a value, such a share is of one
-        class. ``names each row``: they have another value in nearly every row. ``constant``, ``empty``: they say
-        nothing. ``columns looked at``: how many, of how many. ``repeated values``: a column seems to name what rows
-        belong to; how many values it has, and the fewest and the most rows with one of them. ``neighbours alike``: how
-        often rows are nearer to the next one than to one further on. ``near-duplicates``: the share of the
-        certification rows that have some among the training rows, or among the others if there are none.
+        class. ``without giveaways``: how often small forests err out of sample on training rows, with all columns and
+        without these, which give the class away. ``names each row``: they have another value in nearly every row.
+        ``constant``, ``empty``: they say nothing. ``columns looked at``: how many, of how many. ``repeated values``: a
+        column seems to name what rows belong to; how many values it has, and the fewest and the most rows with one of
+        them. ``neighbours alike``: how often rows are nearer to the next one than to one further on.
+        ``near-duplicates``: the share of the certification rows that have some among the training rows, or among the
+        others if there are none.
     places : tuple of int
         Numbers of the columns, counted from 0.
     columns : tuple of str

@@ -25,6 +25,7 @@ _WARNING = (
     "dates tell the class",
     "numbers the rows",
     "filled for one class",
+    "without giveaways",
     "repeated values",
     "neighbours alike",
     "near-duplicates",

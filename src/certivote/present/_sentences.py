@@ -18,6 +18,7 @@ from certivote.certificate import (
     counted,
     method_of,
     percent_up,
+    plain_percent,
     unit,
     units,
 )
@@ -254,6 +255,12 @@ def _of_columns(finding: Finding) -> str:
             f"{shown} {has} a value in training rows of one class nearly only: of those with a value, {share}"
             f"{'' if one else ' or more'} are of it. If {'it is' if one else 'they are'} filled in only after the "
             f"answer is known, the certificate is about a giveaway: fit again without {them}."
+        )
+    if finding.kind == "without giveaways":
+        whole, rest = (plain_percent(error, 1) for error in finding.numbers)
+        return (
+            f"An estimate on training rows, by small forests out of sample: error {whole} with "
+            f"{shown[:1].lower()}{shown[1:]}, {rest} without {them}. No bound rests on it."
         )
     if finding.kind == "names each row":
         return (

@@ -22,6 +22,8 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import _safe_indexing
 
 from certivote.certificate import Finding
+from certivote.maths.streams import stream
+from certivote.remarks._left_out import errors_with_and_without
 from certivote.theory.bounds import holdout
 from certivote.theory.risks import Labels
 from certivote.voters import ColumnEncoder, ColumnError
@@ -34,8 +36,8 @@ _FEWEST = 50
 _FEWEST_ERRORS = 5
 """Training rows outside of the most frequent class below which nothing is to be told apart."""
 _TELLING = ("numbers the rows", "tells the class", "filled for one class")
-_GIVEAWAYS = (*_TELLING, "copies the class")
-_KINDS = ("copies the class", *_TELLING, "names each row", "constant", "empty")
+_GIVEAWAYS = ("copies the class", *_TELLING)
+_KINDS = (*_GIVEAWAYS, "names each row", "constant", "empty")
 """What may be found of a column, worst first."""
 _DATES = 12
 """Columns of dates of which pairs are looked at."""
@@ -69,7 +71,9 @@ class Column:
         return self.texts is None and not self.is_date
 
 
-def column_findings(X: Any, labels: Labels, names: Sequence[str]) -> tuple[Finding, ...]:
+def column_findings(
+    X: Any, labels: Labels, names: Sequence[str], entities: NDArray[np.intp] | None = None, digest: str = ""
+) -> tuple[Finding, ...]:
     """What the training rows show about columns, worst first.
 
     Parameters
@@ -80,6 +84,10 @@ def column_findings(X: Any, labels: Labels, names: Sequence[str]) -> tuple[Findi
         Their classes, as codes.
     names : sequence of str
         Names of the columns; empty if they have none.
+    entities : array of int, optional
+        Which rows belong together.
+    digest : str
+        Of the training rows. No bound rests on what is random here, so no seed has a part in it.
 
     Examples
     --------
@@ -88,9 +96,10 @@ def column_findings(X: Any, labels: Labels, names: Sequence[str]) -> tuple[Findi
     >>> y = np.repeat([0, 1], 100)
     >>> X = np.column_stack([rng.normal(size=200), np.ones(200), y + 0.3 * rng.random(200)])
     >>> for finding in column_findings(X, y, ["age", "site", "discharged"]):
-    ...     print(finding.kind, finding.columns, finding.numbers)
-    tells the class ('discharged',) (1.0,)
-    constant ('site',) ()
+    ...     print(finding.kind, finding.columns)
+    tells the class ('discharged',)
+    without giveaways ('discharged',)
+    constant ('site',)
     """
     n_rows, n_columns = X.shape[0], X.shape[1] if np.ndim(X) == 2 or sparse.issparse(X) else 0
     if n_rows < 2 or not n_columns:
@@ -116,9 +125,11 @@ def column_findings(X: Any, labels: Labels, names: Sequence[str]) -> tuple[Findi
             found[kind].append(place)
     findings = [_finding(kind, places, shares, names) for kind, places in found.items() if places]
     if n_rows >= _FEWEST:
-        told = {place for kind in _GIVEAWAYS for place in found[kind]}
-        dates = [place for place, column in table.items() if column.is_date and place not in told]
-        findings[:0] = _pairs_of_dates(table, dates, known, names)
+        told = [finding for finding in findings if finding.kind in _GIVEAWAYS]
+        told += _pairs_of_dates(table, told, known, names)
+        if told:
+            told += _without(table, told, known, names, None if entities is None else entities[sample], digest)
+        findings = told + [finding for finding in findings if finding.kind not in _GIVEAWAYS]
     if n_columns > _COLUMNS:
         findings.append(Finding("columns looked at", numbers=(float(_COLUMNS), float(n_columns))))
     return tuple(findings)
@@ -157,20 +168,38 @@ def _copies(column: Column, X: Any, place: int, labels: Labels, known: Labels) -
 
 
 def _pairs_of_dates(
-    table: Mapping[int, Column], dates: Sequence[int], labels: Labels, names: Sequence[str]
+    table: Mapping[int, Column], told: Sequence[Finding], labels: Labels, names: Sequence[str]
 ) -> Iterator[Finding]:
     """Pairs of dates with a time between them that tells the class, best first, no date in two of them."""
-    told = []
+    alone = {place for finding in told for place in finding.places}
+    dates = [place for place, column in table.items() if column.is_date and place not in alone]
+    pairs = []
     for first, last in combinations(dates[:_DATES], 2):
         between = Column(table[last].values - table[first].values, None)
         errors = _errors(between, labels, _TOLD * _majority_errors(labels))
         if _tells(errors, labels):
-            told.append((errors, first, last))
+            pairs.append((errors, first, last))
     used: set[int] = set()
-    for errors, *pair in sorted(told):
+    for errors, *pair in sorted(pairs):
         if not used & set(pair):
             used.update(pair)
             yield _finding("dates tell the class", pair, dict.fromkeys(pair, 1.0 - errors / len(labels)), names)
+
+
+def _without(
+    table: Mapping[int, Column],
+    told: Sequence[Finding],
+    labels: Labels,
+    names: Sequence[str],
+    entities: NDArray[np.intp] | None,
+    digest: str,
+) -> Iterator[Finding]:
+    """What is lost without all columns that give the class away: one alone is not missed while another is there."""
+    places = tuple(sorted({place for finding in told for place in finding.places}))
+    values = {place: column.values for place, column in table.items()}
+    errors = errors_with_and_without(values, places, labels, entities, stream("left out", seed=(), digest=digest))
+    if errors is not None:
+        yield Finding("without giveaways", places, tuple(names[place] for place in places) if names else (), errors)
 
 
 def _finding(kind: str, places: Sequence[int], shares: Mapping[int, float], names: Sequence[str]) -> Finding:
