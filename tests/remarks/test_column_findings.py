@@ -1,5 +1,6 @@
 """Remarks about columns: giveaways, identifiers, constant and empty ones are named, and measurements are not."""
 
+import os
 from importlib import import_module
 
 import numpy as np
@@ -11,6 +12,7 @@ from sklearn.utils import _safe_indexing
 
 from certivote import CertifiedVoteClassifier
 from certivote.certificate import Finding
+from certivote.paper import load
 from certivote.remarks import _columns, column_findings
 from certivote.voters import ColumnEncoder, Forest, Preprocessed, Stumps
 
@@ -218,6 +220,19 @@ def test_one_value_beyond_the_rows_that_are_looked_at_counts(monkeypatch):
 def test_no_column_of_honest_data_is_named(name, seed):
     X, y = getattr(datasets, f"load_{name}")(return_X_y=True)
     assert findings(X, y, (), seed, (0.3, 0.5, 0.8)[seed % 3]) == ()
+
+
+@pytest.mark.skipif(
+    not os.environ.get("CERTIVOTE_DATA"), reason="the benchmark data are not here: set CERTIVOTE_DATA to their folder"
+)
+def test_of_the_benchmark_data_only_the_smell_of_mushrooms_gives_the_answer_away():
+    named = {}
+    for name in ("haberman", "tictactoe", "svmguide", "mushrooms", "phishing", "codrna", "splice", "australian"):
+        data = load(name)
+        named[name] = [finding for finding in findings(data.X, data.y) if finding.kind not in (CONSTANT, EMPTY)]
+    (smell,) = named.pop("mushrooms")
+    assert (smell.kind, smell.places) == (GIVEAWAY, (4,))
+    assert not any(named.values())
 
 
 def test_pixels_that_are_never_drawn_are_the_only_remark_about_digits():
