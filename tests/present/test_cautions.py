@@ -65,8 +65,10 @@ def test_a_column_that_tells_the_class_is_a_caution_beside_the_bound(name, colum
     X = pd.DataFrame({"a": rng.normal(size=400), name: column(y, rng), "site": 1.0})
     made = CertifiedVoteClassifier("dis-b", "forest", random_state=0).fit(X, y).certificate_
     assert made.bound < 0.1
-    said = sole(made)
+    said, lost = cautions(made)
     assert said.startswith(words)
+    assert lost.startswith("An estimate on training rows")
+    assert f"with column {name!r}" in lost
     headline, beside, *_ = certificate_text(made).split("\n\n")
     assert "Any" in headline or "at most" in headline
     assert " ".join(beside.split()).startswith(f"Caution: {words}")

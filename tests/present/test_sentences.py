@@ -13,6 +13,24 @@ from certivote.present._sentences import assumptions, choices, finding_text, hyp
 INDEPENDENT = "otherwise the certificate takes them for independent, and its bound may be far too small."
 TOLD = (
     (
+        Finding("dates tell the class", (0, 1), ("admitted", "discharged"), (0.9876,)),
+        "The time between columns 'admitted' and 'discharged' tells the class of 98.7 % of the training rows, though "
+        "neither date does alone. If one of them is known only after the answer is, the certificate is about a "
+        "giveaway: fit again without it.",
+    ),
+    (
+        Finding("copies the class", (2,), ("outcome",)),
+        "Column 'outcome' is the class under another name: each value is one class, and each class one value, in all "
+        "training rows. If it is known only after the answer is, the certificate is about a giveaway: fit again "
+        "without it.",
+    ),
+    (
+        Finding("copies the class", (2, 5), ()),
+        "Columns 2 and 5 (counted from 0) are the class under other names: each value is one class, and each class "
+        "one value, in all training rows. If they are known only after the answer is, the certificate is about a "
+        "giveaway: fit again without them.",
+    ),
+    (
         Finding("numbers the rows", (0,), ("row",), (1.0,)),
         "Column 'row' seems to number the rows of a file that was sorted by class: alone it tells the class of 100 % "
         "of the training rows. New cases have no such number, and the certificate says nothing about them: fit again "
@@ -38,6 +56,16 @@ TOLD = (
         Finding("filled for one class", (3,), ("died",), (0.995,)),
         "Column 'died' has a value in training rows of one class nearly only: of those with a value, 99.5 % are of it. "
         "If it is filled in only after the answer is known, the certificate is about a giveaway: fit again without it.",
+    ),
+    (
+        Finding("without giveaways", (3,), ("died",), (0.0201, 0.18)),
+        "An estimate on training rows, by small forests out of sample: error 2.0 % with column 'died', 18.0 % without "
+        "it. No bound rests on it.",
+    ),
+    (
+        Finding("without giveaways", (3, 7), (), (0.0, 0.3333)),
+        "An estimate on training rows, by small forests out of sample: error 0.0 % with columns 3 and 7 (counted from "
+        "0), 33.3 % without them. No bound rests on it.",
     ),
     (
         Finding("names each row", (1,), ("case",)),
@@ -110,13 +138,14 @@ def test_without_training_rows_near_duplicates_are_among_the_others():
 @pytest.mark.parametrize(
     ("finding", "problem"),
     [
-        (Finding("All is well.", (0,)), "kind must be one of numbers the rows, "),
+        (Finding("All is well.", (0,)), "kind must be one of dates tell the class, "),
         (Finding("constant"), "must have a column in places"),
         (Finding("neighbours alike", (0,), (), (0.5,)), "must have no column in places"),
         (Finding("constant", (0,), (), (1.0,)), "must have nothing in numbers"),
         (Finding("tells the class", (0,)), "must have share in numbers"),
         (Finding("tells the class", (0,), (), (1.5,)), "must have share in numbers"),
         (Finding("columns looked at", (), (), (2.5, 3.0)), "must have count and count in numbers"),
+        (Finding("dates tell the class", (0,), (), (1.0,)), "must have two columns in places"),
         (Finding("constant", (0,), ("a", "b")), "must have names of 1 columns"),
     ],
 )

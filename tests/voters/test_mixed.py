@@ -202,3 +202,9 @@ def test_all_kinds_and_a_machine_with_landmarks_are_saved_with_the_vote(monkeypa
     clf.save(tmp_path / "vote")
     fresh = rng(3).normal(size=(200, 4))
     assert np.array_equal(load(tmp_path / "vote").predict_proba(fresh), clf.predict_proba(fresh))
+
+
+def test_very_many_columns_are_refused_in_one_sentence():
+    X, y = np.zeros((60, 50_001)), np.arange(60) % 2
+    with pytest.raises(ValueError, match=r"X has 50,001 columns; mixed voters .* Give voters='forest'"):
+        CertifiedVoteClassifier(random_state=0).fit(X, y)

@@ -6,9 +6,12 @@ from typing import Annotated, Literal
 from certivote.codec import CodecError, Count, Names, Share
 
 FINDINGS = {
+    "dates tell the class": ("share",),
+    "copies the class": (),
     "numbers the rows": ("share",),
     "tells the class": ("share",),
     "filled for one class": ("share",),
+    "without giveaways": ("share", "share"),
     "names each row": (),
     "constant": (),
     "empty": (),
@@ -20,6 +23,8 @@ FINDINGS = {
 """The kinds of findings, and what the numbers of each are: see :class:`Finding`."""
 _OF_TABLES = ("columns looked at", "neighbours alike", "near-duplicates")
 """The kinds that are about no single column."""
+_OF_PAIRS = ("dates tell the class",)
+"""The kinds that are about two columns."""
 _MOST = 2.0**53
 
 
@@ -30,13 +35,17 @@ class Finding:
     Attributes
     ----------
     kind : str
+        ``dates tell the class``: the time between two columns of dates tells the class of a share of the training rows.
+        ``copies the class``: each value of these columns is one class, and each class one value, in all training rows.
         ``numbers the rows`` or ``tells the class``: each of the columns alone tells the class of a share of the
         training rows. ``filled for one class``: of the training rows in which they have a value, such a share is of one
-        class. ``names each row``: they have another value in nearly every row. ``constant``, ``empty``: they say
-        nothing. ``columns looked at``: how many, of how many. ``repeated values``: a column seems to name what rows
-        belong to; how many values it has, and the fewest and the most rows with one of them. ``neighbours alike``: how
-        often rows are nearer to the next one than to one further on. ``near-duplicates``: the share of the
-        certification rows that have some among the training rows, or among the others if there are none.
+        class. ``without giveaways``: how often small forests err out of sample on training rows, with all columns and
+        without these, which give the class away. ``names each row``: they have another value in nearly every row.
+        ``constant``, ``empty``: they say nothing. ``columns looked at``: how many, of how many. ``repeated values``: a
+        column seems to name what rows belong to; how many values it has, and the fewest and the most rows with one of
+        them. ``neighbours alike``: how often rows are nearer to the next one than to one further on.
+        ``near-duplicates``: the share of the certification rows that have some among the training rows, or among the
+        others if there are none.
     places : tuple of int
         Numbers of the columns, counted from 0.
     columns : tuple of str
@@ -57,6 +66,8 @@ class Finding:
             raise CodecError(f"must have {' and '.join(kinds) or 'nothing'} in numbers")
         if bool(self.places) == (self.kind in _OF_TABLES):
             raise CodecError(f"must have {'no' if self.places else 'a'} column in places")
+        if self.kind in _OF_PAIRS and len(self.places) != 2:
+            raise CodecError("must have two columns in places")
         if len(self.columns) not in (0, len(self.places)):
             raise CodecError(f"must have names of {len(self.places)} columns")
 

@@ -14,8 +14,9 @@ the first rows          ``pilot``: the learning curve.
 rows by their numbers   ``rows by number``, ``training sample``, ``rows to learn from``: on a cluster, or as there.
 ======================  ===============================================================================================
 
-``voters where rows lie`` is that of the voters that a cluster trains. Remarks on a table look at pairs of rows by a
-stream that has no seed: nothing depends on them.
+``voters where rows lie`` is that of the voters that a cluster trains. Remarks on a table have two streams without a
+seed, since nothing depends on them: ``looks``, at pairs of rows, and ``left out``, for the forests that estimate the
+error without columns that give the class away, by the training rows.
 """
 
 import secrets

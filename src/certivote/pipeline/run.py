@@ -113,7 +113,9 @@ def _prepared(plan: Plan, part: RowsOfPart, number: int, rows: Rows, stage: Stag
         rng = training.streams.of("voters", number)
         stage.begin(f"fitting the voters on {len(training.y):,} rows")
         voters = part.fit(training, rng)
-        findings = column_findings(training.X, training.codes, rows.table.columns)
+        entities = None if training.entities is None else training.entities.codes
+        digest = training.streams.digest
+        findings = column_findings(training.X, training.codes, rows.table.columns, entities, digest)
         if plan.is_informed:
             stage.begin("weighing the voters by their out-of-sample votes")
             weights = informed_weights(voters, training.X, training.codes, plan.loss, rng, training.entities)

@@ -20,9 +20,12 @@ _SHOWN = 3
 _FEW = 20
 """Certified groups below which it is said that they are few."""
 _WARNING = (
+    "copies the class",
     "tells the class",
+    "dates tell the class",
     "numbers the rows",
     "filled for one class",
+    "without giveaways",
     "repeated values",
     "neighbours alike",
     "near-duplicates",

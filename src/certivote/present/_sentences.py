@@ -18,6 +18,7 @@ from certivote.certificate import (
     counted,
     method_of,
     percent_up,
+    plain_percent,
     unit,
     units,
 )
@@ -231,6 +232,18 @@ def _of_columns(finding: Finding) -> str:
             f"{'it tells' if one else 'each tells'} the class of {share} of the training rows. New cases have no such "
             f"number, and the certificate says nothing about them: fit again without {them}."
         )
+    if finding.kind == "dates tell the class":
+        return (
+            f"The time between {shown[:1].lower()}{shown[1:]} tells the class of {share} of the training rows, though "
+            "neither date does alone. If one of them is known only after the answer is, the certificate is about a "
+            "giveaway: fit again without it."
+        )
+    if finding.kind == "copies the class":
+        return (
+            f"{shown} {'is' if one else 'are'} the class under {'another name' if one else 'other names'}: each value "
+            f"is one class, and each class one value, in all training rows. If {'it is' if one else 'they are'} known "
+            f"only after the answer is, the certificate is about a giveaway: fit again without {them}."
+        )
     if finding.kind == "tells the class":
         return (
             f"{shown} alone {'tells' if one else 'each tell'} the class of {share} of the training rows"
@@ -242,6 +255,12 @@ def _of_columns(finding: Finding) -> str:
             f"{shown} {has} a value in training rows of one class nearly only: of those with a value, {share}"
             f"{'' if one else ' or more'} are of it. If {'it is' if one else 'they are'} filled in only after the "
             f"answer is known, the certificate is about a giveaway: fit again without {them}."
+        )
+    if finding.kind == "without giveaways":
+        whole, rest = (plain_percent(error, 1) for error in finding.numbers)
+        return (
+            f"An estimate on training rows, by small forests out of sample: error {whole} with "
+            f"{shown[:1].lower()}{shown[1:]}, {rest} without {them}. No bound rests on it."
         )
     if finding.kind == "names each row":
         return (

@@ -1,4 +1,6 @@
-"""What a reader should know about single columns: that one gives the answer away, names the rows, or says nothing.
+"""What a reader should know about columns: that one gives the answer away, names the rows, or says nothing.
+
+Two dates may give away together what neither does alone: how long somebody stayed.
 
 All is computed from training rows, and nothing is decided by it: columns are remarked on, never dropped. What is found
 may have a good reason: a column of measurements may tell the classes apart honestly, and a whole number may be a
@@ -6,8 +8,9 @@ measurement.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -19,6 +22,8 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import _safe_indexing
 
 from certivote.certificate import Finding
+from certivote.maths.streams import stream
+from certivote.remarks._left_out import errors_with_and_without
 from certivote.theory.bounds import holdout
 from certivote.theory.risks import Labels
 from certivote.voters import ColumnEncoder, ColumnError
@@ -31,8 +36,11 @@ _FEWEST = 50
 _FEWEST_ERRORS = 5
 """Training rows outside of the most frequent class below which nothing is to be told apart."""
 _TELLING = ("numbers the rows", "tells the class", "filled for one class")
-_KINDS = (*_TELLING, "names each row", "constant", "empty")
+_GIVEAWAYS = ("copies the class", *_TELLING)
+_KINDS = (*_GIVEAWAYS, "names each row", "constant", "empty")
 """What may be found of a column, worst first."""
+_DATES = 12
+"""Columns of dates of which pairs are looked at."""
 _TOLD, _SURELY = 0.1, 0.03
 """A column tells the class if, out of sample, it leaves less than the first share of the errors of always answering the
 most frequent class, and errs with 95 % confidence on at most the second share of the rows."""
@@ -63,8 +71,10 @@ class Column:
         return self.texts is None and not self.is_date
 
 
-def column_findings(X: Any, labels: Labels, names: Sequence[str]) -> tuple[Finding, ...]:
-    """What the training rows show about single columns, worst first.
+def column_findings(
+    X: Any, labels: Labels, names: Sequence[str], entities: NDArray[np.intp] | None = None, digest: str = ""
+) -> tuple[Finding, ...]:
+    """What the training rows show about columns, worst first.
 
     Parameters
     ----------
@@ -74,6 +84,10 @@ def column_findings(X: Any, labels: Labels, names: Sequence[str]) -> tuple[Findi
         Their classes, as codes.
     names : sequence of str
         Names of the columns; empty if they have none.
+    entities : array of int, optional
+        Which rows belong together.
+    digest : str
+        Of the training rows. No bound rests on what is random here, so no seed has a part in it.
 
     Examples
     --------
@@ -82,9 +96,10 @@ def column_findings(X: Any, labels: Labels, names: Sequence[str]) -> tuple[Findi
     >>> y = np.repeat([0, 1], 100)
     >>> X = np.column_stack([rng.normal(size=200), np.ones(200), y + 0.3 * rng.random(200)])
     >>> for finding in column_findings(X, y, ["age", "site", "discharged"]):
-    ...     print(finding.kind, finding.columns, finding.numbers)
-    tells the class ('discharged',) (1.0,)
-    constant ('site',) ()
+    ...     print(finding.kind, finding.columns)
+    tells the class ('discharged',)
+    without giveaways ('discharged',)
+    constant ('site',)
     """
     n_rows, n_columns = X.shape[0], X.shape[1] if np.ndim(X) == 2 or sparse.issparse(X) else 0
     if n_rows < 2 or not n_columns:
@@ -98,37 +113,97 @@ def column_findings(X: Any, labels: Labels, names: Sequence[str]) -> tuple[Findi
     if isinstance(part, np.ndarray):
         part = np.asfortranarray(part)  # it is read a column at a time
     known = labels[sample]
-    usual = _majority_errors(known)
+    columns = {place: read_column(part, place) for place in range(min(n_columns, _COLUMNS))}
+    table = {place: column for place, column in columns.items() if column is not None}
     found: dict[str, list[int]] = {kind: [] for kind in _KINDS}
     shares: dict[int, float] = {}
-    for place in range(min(n_columns, _COLUMNS)):
-        column = read_column(part, place)
-        if column is None:
-            continue
+    for place, column in table.items():
         kind = _same(column, X, place)
         if not kind and n_rows >= _FEWEST:
-            identifier = _is_identifier(column, X, place, names[place] if names else "")
-            index = column.is_number and (identifier or bool((np.diff(column.values) > 0).all()))
-            errors = _errors(column, known, (_INDEX_TOLD if index else _TOLD) * usual)
-            shares[place] = 1.0 - errors / len(known)
-            if index and errors < _INDEX_TOLD * usual:
-                kind = "numbers the rows"
-            elif errors < _TOLD * usual and holdout(errors, len(known), 0.05) <= _SURELY:
-                kind = "tells the class"
-            elif (share := _filled_for_one(column, known)) > 0.0:
-                kind, shares[place] = "filled for one class", share
-            elif identifier:
-                kind = "names each row"
+            kind, shares[place] = _kind(column, X, place, names[place] if names else "", labels, known)
         if kind:
             found[kind].append(place)
     findings = [_finding(kind, places, shares, names) for kind, places in found.items() if places]
+    if n_rows >= _FEWEST:
+        told = [finding for finding in findings if finding.kind in _GIVEAWAYS]
+        told += _pairs_of_dates(table, told, known, names)
+        if told:
+            told += _without(table, told, known, names, None if entities is None else entities[sample], digest)
+        findings = told + [finding for finding in findings if finding.kind not in _GIVEAWAYS]
     if n_columns > _COLUMNS:
         findings.append(Finding("columns looked at", numbers=(float(_COLUMNS), float(n_columns))))
     return tuple(findings)
 
 
+def _kind(column: Column, X: Any, place: int, name: str, labels: Labels, known: Labels) -> tuple[str, float]:
+    """What is found of a column that is neither constant nor empty, if anything, and the share that it tells."""
+    usual = _majority_errors(known)
+    identifier = _is_identifier(column, X, place, name)
+    index = column.is_number and (identifier or bool((np.diff(column.values) > 0).all()))
+    errors = _errors(column, known, (_INDEX_TOLD if index else _TOLD) * usual)
+    share = 1.0 - errors / len(known)
+    if index and errors < _INDEX_TOLD * usual:
+        return "numbers the rows", share
+    if _tells(errors, known):
+        return ("copies the class" if _copies(column, X, place, labels, known) else "tells the class"), share
+    if (filled := _filled_for_one(column, known)) > 0.0:
+        return "filled for one class", filled
+    return ("names each row" if identifier else ""), share
+
+
+def _tells(errors: int, labels: Labels) -> bool:
+    return errors < _TOLD * _majority_errors(labels) and holdout(errors, len(labels), 0.05) <= _SURELY
+
+
+def _copies(column: Column, X: Any, place: int, labels: Labels, known: Labels) -> bool:
+    """Whether each value is one class, and each class one value: in the rows that were looked at, and then in all."""
+
+    def renames(column: Column | None, labels: Labels) -> bool:
+        if column is None or np.isnan(column.values).any():
+            return False
+        n_values, n_classes = len(np.unique(column.values)), len(np.unique(labels))
+        return n_values == n_classes == len(np.unique(np.column_stack([column.values, labels]), axis=0))
+
+    return renames(column, known) and renames(whole_column(X, place), labels)
+
+
+def _pairs_of_dates(
+    table: Mapping[int, Column], told: Sequence[Finding], labels: Labels, names: Sequence[str]
+) -> Iterator[Finding]:
+    """Pairs of dates with a time between them that tells the class, best first, no date in two of them."""
+    alone = {place for finding in told for place in finding.places}
+    dates = [place for place, column in table.items() if column.is_date and place not in alone]
+    pairs = []
+    for first, last in combinations(dates[:_DATES], 2):
+        between = Column(table[last].values - table[first].values, None)
+        errors = _errors(between, labels, _TOLD * _majority_errors(labels))
+        if _tells(errors, labels):
+            pairs.append((errors, first, last))
+    used: set[int] = set()
+    for errors, *pair in sorted(pairs):
+        if not used & set(pair):
+            used.update(pair)
+            yield _finding("dates tell the class", pair, dict.fromkeys(pair, 1.0 - errors / len(labels)), names)
+
+
+def _without(
+    table: Mapping[int, Column],
+    told: Sequence[Finding],
+    labels: Labels,
+    names: Sequence[str],
+    entities: NDArray[np.intp] | None,
+    digest: str,
+) -> Iterator[Finding]:
+    """What is lost without all columns that give the class away: one alone is not missed while another is there."""
+    places = tuple(sorted({place for finding in told for place in finding.places}))
+    values = {place: column.values for place, column in table.items()}
+    errors = errors_with_and_without(values, places, labels, entities, stream("left out", seed=(), digest=digest))
+    if errors is not None:
+        yield Finding("without giveaways", places, tuple(names[place] for place in places) if names else (), errors)
+
+
 def _finding(kind: str, places: Sequence[int], shares: Mapping[int, float], names: Sequence[str]) -> Finding:
-    told = (min(shares[place] for place in places),) if kind in _TELLING else ()
+    told = (min(shares[place] for place in places),) if kind in (*_TELLING, "dates tell the class") else ()
     return Finding(kind, tuple(places), tuple(names[place] for place in places) if names else (), told)
 
 

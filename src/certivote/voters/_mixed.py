@@ -16,6 +16,8 @@ from certivote.votes import Votes, build_votes, join_votes
 
 Codes = NDArray[np.intp]
 
+_MOST_COLUMNS = 50_000
+"""Columns beyond which boosting takes minutes even for a few hundred rows."""
 _MANY = 10_000
 """Rows from which on the learning curve of a forest stands for that of all kinds."""
 
@@ -27,7 +29,8 @@ class Mixed(VoterSet):
     boosting after 17, 50 and 100 iterations, or 33, 100 and 300 slower ones for many rows of two classes (of more than
     100 columns it sees a random half, but not less than 100); a logistic regression; a kernel machine, approximated
     from 10,000 rows on; a normal distribution for each class, for up to 100 columns; and the 1, 5 and 15 nearest of up
-    to 20,000 neighbours. Of more than 100 classes, there are no boosting and no kernel machines.
+    to 20,000 neighbours. Of more than 100 classes, there are no boosting and no kernel machines. More than 50,000
+    columns are refused.
 
     Each kind is first tried on training rows that it has not seen, and a kind that adds nothing to what the others say
     is left out. From 5,000 training rows on, 4,500 of them decide that, and all models but forests and neighbours are
@@ -76,6 +79,11 @@ class Mixed(VoterSet):
         codes = np.searchsorted(classes, y)
         if len(codes) < 2:
             raise ValueError(f"Mixed voters need at least 2 training rows; got {len(codes)}. Give more rows.")
+        if X.shape[1] > _MOST_COLUMNS:
+            raise ValueError(
+                f"X has {X.shape[1]:,} columns; mixed voters are trained on up to {_MOST_COLUMNS:,}, since more take "
+                "many minutes. Give voters='forest', which takes seconds, or leave columns out."
+            )
         entities = checked_entities(entities, len(codes))
         members = self._members(Training.planned(X, codes, len(classes), entities, rng, cores(self.n_jobs)))
         forests = tuple(member for member in members if isinstance(member, FittedForest))
