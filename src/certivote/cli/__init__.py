@@ -35,7 +35,7 @@ class _Verbs(TyperGroup):
         except BrokenPipeError:
             raise  # who reads it has read enough: no message
         except OSError as error:  # verbs say by themselves what is wrong with files
-            fail(f"standard output: {error.strerror or error}.")
+            fail(f"standard output: {error.strerror}." if error.strerror else str(error))
         except MemoryError:
             fail("there is not enough memory for this: give fewer rows, columns, classes or voters.")
 

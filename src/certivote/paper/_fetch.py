@@ -86,7 +86,8 @@ def data_directory(given: str | os.PathLike[str] | None = None) -> Path:
         return _cache_directory()
     path = Path(folder)
     if not path.is_dir():
-        raise FileNotFoundError(f"The data directory {path} does not exist.")
+        named = "" if given else ", which CERTIVOTE_DATA names,"
+        raise FileNotFoundError(f"The data directory {path}{named} does not exist.")
     return path
 
 
