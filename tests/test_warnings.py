@@ -1,5 +1,7 @@
 """Warnings name the line of the user's call, however deep in the library something was noticed."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,6 +9,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+import certivote
 from certivote import CertifiedVoteClassifier, certify, compare
 from certivote.voters import ColumnEncoder, Preprocessed, Stumps
 
@@ -50,3 +53,11 @@ def test_warnings_of_predict_name_the_file_of_the_caller():
     with pytest.warns(UserWarning, match="counted as missing") as caught:
         clf.predict(table.astype({"a": object}).assign(a="nonsense"))
     assert {entry.filename for entry in caught} == {__file__}
+
+
+def test_a_package_whose_name_begins_like_this_one_is_a_caller():
+    file = f"{Path(certivote.__file__).parent}_extra/user.py"
+    code = compile("from certivote._warn import warn\nwarn('look here')", file, "exec")
+    with pytest.warns(UserWarning, match="look here") as caught:
+        exec(code, {"__name__": "certivote_extra.user"})
+    assert caught[0].filename == file

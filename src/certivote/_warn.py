@@ -1,11 +1,12 @@
 """Warnings that name the line of the user's call, however deep in the package something was noticed."""
 
+import os
 import sys
 import warnings
 from pathlib import Path
 from types import FrameType
 
-_OURS = str(Path(__file__).parent)
+_OURS = f"{Path(__file__).parent}{os.sep}"
 _PASSED_THROUGH = ("sklearn", "joblib")
 """Packages whose wrappers and searches call this one for the user."""
 

@@ -1,11 +1,11 @@
 """``certivote certify``."""
 
-import warnings
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
+from certivote._warn import warn
 from certivote.certificate import Certificate
 from certivote.cli._engine import Engine, Pieces
 from certivote.cli._given import UnitsAgain, write_and_show
@@ -203,7 +203,7 @@ def read_beside_others(
         return read_predictions(file, truth, predicted, list(dict.fromkeys([*others, *needed])), **sides)
     except TableError as error:
         read = read_predictions(file, truth, predicted, needed, **sides)
-        warnings.warn(f"Whether rows belong together was not looked for in the other columns: {error}", stacklevel=2)
+        warn(f"Whether rows belong together was not looked for in the other columns: {error}")
         return read
 
 

@@ -1,6 +1,5 @@
 """Tables: the options that name one and its columns, and what verbs do with its rows."""
 
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
@@ -9,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from certivote._warn import warn
 from certivote.cli._messages import fail, reason, warnings_as_lines
 from certivote.cli._options import Options
 from certivote.io import TableError, TableFile, column_names, is_parquet, read_table, side_columns
@@ -185,5 +185,5 @@ def columns_beside(file: TableFile, target: str, names: Sequence[str]) -> Any:
     for name in names if len(names) > 1 else ():
         with suppress(TableError):
             readable += read_table(file, target, features=[name]).X.columns.tolist()
-    warnings.warn(f"Whether rows belong together was not looked for in all that is left out: {said}", stacklevel=2)
+    warn(f"Whether rows belong together was not looked for in all that is left out: {said}")
     return read_table(file, target, features=readable).X if readable else None

@@ -1,9 +1,9 @@
 """True classes and answers as a table has them, made comparable: numbers by value, truth values, and text."""
 
-import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from certivote._warn import warn
 from certivote.io._decimal_marks import with_points
 from certivote.io._side_columns import SideColumn, as_value, warn_of_spellings
 from certivote.io._table_files import TableError
@@ -135,10 +135,9 @@ def _warn_of_total(truth: SideColumn, y: Any, answers: dict[str, Any]) -> None:
     """Say so, if the last row has a class that occurs nowhere else, as a line of totals would."""
     last = y.iloc[-1]
     if len(y) > 2 and (y == last).sum() == 1 and not any((said == last).any() for said in answers.values()):
-        warnings.warn(
+        warn(
             f"{truth.where(len(y) - 1)}: the class {truth.texts[truth.codes[-1]]!r} stands in the last row only, and "
-            "is never answered; if that row is a total or a note, remove it, and certify again.",
-            stacklevel=2,
+            "is never answered; if that row is a total or a note, remove it, and certify again."
         )
 
 

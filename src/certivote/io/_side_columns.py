@@ -2,7 +2,6 @@
 
 import re
 import unicodedata
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from certivote._warn import warn
 from certivote.io._decimal_marks import with_points
 from certivote.io._table_files import TableError, TableFile
 from certivote.voters.text_dates import moments
@@ -104,10 +104,9 @@ def warn_of_spellings(classes: Sequence[tuple[SideColumn, str]]) -> None:
     twice = _alike((text, _spelled(text)) for _, text in classes)
     if twice:
         first, second = (f"the column {columns[text].name!r} holds {text!r}" for text in twice)
-        warnings.warn(
+        warn(
             f"{columns[twice[0]].file}: {first} and {second}, which count as two classes; if they are one, write them "
-            "in one way.",
-            stacklevel=2,
+            "in one way."
         )
 
 
@@ -130,10 +129,9 @@ def group_names(column: SideColumn) -> Any:
         )
     twice = _alike((text, _spelled(text)) for text in texts)
     if twice:
-        warnings.warn(
+        warn(
             f"{column.file}: the group column {column.name!r} holds {twice[0]!r} and {twice[1]!r}, which count as two "
-            "groups; if they are one, write them in one way, or the certificate is void.",
-            stacklevel=2,
+            "groups; if they are one, write them in one way, or the certificate is void."
         )
     return column.replaced(texts)
 
