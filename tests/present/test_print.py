@@ -4,11 +4,11 @@ import re
 from dataclasses import replace
 
 import pytest
-from reports import KINDS, Sure, certificate, decided_rows, labels
+from reports import KINDS, Sure, certificate, decided_rows, labels, patients, several
 
 from certivote import certify, certify_predictions
 from certivote.present import cautions, details_text
-from certivote.promises import Abstention, Sensitivity
+from certivote.promises import Abstention, Costs, Precision, Sensitivity
 
 HEADLINE = ("error", "baseline", "data", "next")
 
@@ -23,10 +23,18 @@ def screening():
     return certify(Sure(), *decided_rows(), promises=[Sensitivity(at_least=0.9, label="ill")], together=True)
 
 
+def everything(n_promises):
+    """Models of groups, with promises of their own."""
+    truth, promises = labels(), [Precision(), Costs({("ill", "well"): 20, ("well", "ill"): 1})]
+    return certify_predictions(truth, several([0.03, 0.2]), groups=patients(), promises=promises[:n_promises])
+
+
 PRINTED = {
     **{kind: lambda kind=kind: certificate(kind) for kind in KINDS},
     "sensitivity": screening,
     "violated": violated,
+    "models, groups and a promise": lambda: everything(1),
+    "models, groups and promises": lambda: everything(2),
     "guessing": lambda: certify_predictions(labels(), labels(seed=9)),
 }
 
@@ -69,6 +77,14 @@ def test_what_was_asked_for_is_in_the_print():
     assert found["abstention"].startswith("not promised: no share of the answers could be shown")
     assert found["next"].startswith("abstention: give more rows, or ask for less")
     assert "and 6 more promises" in str(certificate("decisions"))
+
+
+@pytest.mark.parametrize("kind", ["decisions", "a model", "screening", "dis-b"])
+def test_the_print_says_whether_promises_hold_at_once(kind):
+    made = screening() if kind == "screening" else certificate(kind)
+    said = " ".join(str(made).split("\n\n")[0].split())
+    assert ("all at once: " in said) == made.together
+    assert ("Each promise below has 95 % confidence of its own." in said) == (not made.together)
 
 
 def test_several_models_are_compared_in_the_print():

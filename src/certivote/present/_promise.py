@@ -19,6 +19,8 @@ def promise(certificate: Certificate) -> str:
     if certificate.together:
         said = f"all at once: {said}, and the promises below hold"
     sentences = [f"With {sure} confidence, {said}."]
+    if certificate.promises and not certificate.together:
+        sentences.append(f"Each promise below has {sure} confidence of its own.")
     if certificate.order:
         sentences.append(
             f"Nothing is promised about times after those of the certification rows ('{certificate.order}')."

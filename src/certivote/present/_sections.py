@@ -86,11 +86,14 @@ def _first_rows(certificate: Certificate) -> Iterator[tuple[str, str]]:
     if certificate.candidates:
         yield "models", _models(certificate)
     asked = [record for record in certificate.promises if record.name != "by class"] or list(certificate.promises)
-    shown = asked if len(asked) <= _PROMISES else asked[: _PROMISES - 1]
+    # Models take a line too, and the promise about groups takes one more.
+    most = _PROMISES - bool(certificate.candidates) - bool(certificate.groups)
+    shown = asked if len(asked) <= most else asked[: most - 1]
     for record in shown:
         yield record.name if is_known(record) else "unknown", promise_lines(record)[0]
     if len(asked) > len(shown):
-        yield "", f"and {len(asked) - len(shown)} more promises"
+        more = f"and {len(asked) - len(shown)} more promises"
+        yield ("", more) if shown else ("promises", f"{len(asked)}, all of them in the details")
     yield "data", data_line(certificate)
     yield "next", _next(certificate)
 
