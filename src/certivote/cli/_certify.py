@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from certivote._warn import warn
 from certivote.certificate import Certificate
 from certivote.cli._engine import Engine, Pieces
-from certivote.cli._given import UnitsAgain, write_and_show
+from certivote.cli._given import RecordedGrouping, write_and_show
 from certivote.cli._messages import ending_in_a_line, fail, say
 from certivote.cli._models import Trust, complain_of_unread, load_model, rows_for
 from certivote.cli._options import Delta, Seed, verb
@@ -26,7 +26,7 @@ def certify(
     truth: Truth,
     predicted: Annotated[list[str] | None, column()] = None,
     model: Path | None = None,
-    units: UnitsAgain,
+    units: RecordedGrouping,
     score: Column = None,
     training: Training = None,
     delta: Delta = 0.05,

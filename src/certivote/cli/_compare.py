@@ -9,7 +9,7 @@ from certivote.cli._columns import ColumnOptions
 from certivote.cli._learning import ComparedLearning
 from certivote.cli._options import verb
 from certivote.cli._outputs import AsJson, check_files
-from certivote.cli._tables import Data, Drop, TableFormat, Target, Units, work_on
+from certivote.cli._tables import Data, Drop, Grouping, TableFormat, Target, work_on
 from certivote.io import read_table
 from certivote.present import comparison_text
 
@@ -20,7 +20,7 @@ def compare(
     data: Data,
     target: Target,
     drop: Drop = None,
-    units: Units,
+    units: Grouping,
     form: TableFormat,
     columns: ColumnOptions,
     learning: ComparedLearning,

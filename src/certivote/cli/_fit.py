@@ -19,7 +19,7 @@ from certivote.cli._outputs import (
     writing,
 )
 from certivote.cli._promises import PromiseOptions, check_classes
-from certivote.cli._tables import Data, Drop, TableFormat, Target, Units, columns_beside, work_on
+from certivote.cli._tables import Data, Drop, Grouping, TableFormat, Target, columns_beside, work_on
 from certivote.io import read_table
 
 
@@ -29,7 +29,7 @@ def fit(
     data: Data,
     target: Target,
     drop: Drop = None,
-    units: Units,
+    units: Grouping,
     form: TableFormat,
     columns: ColumnOptions,
     out: Out = None,
@@ -107,7 +107,7 @@ def _fitted_in_pieces(
         return clf.to_local(), source
 
 
-def _no_features(target: str, drop: list[str] | None, units: Units) -> dict[str, str]:
+def _no_features(target: str, drop: list[str] | None, units: Grouping) -> dict[str, str]:
     """Columns that the model does not read, and why: groups are of columns that it reads."""
     others = dict.fromkeys(drop or (), "is dropped, and this option takes columns that the model reads")
     for name in units.columns().values():

@@ -91,7 +91,7 @@ class KnownColumns(Options):
 
 
 @dataclass(frozen=True, kw_only=True)
-class UnitsAgain(Options):
+class RecordedGrouping(Options):
     """Groups or times of rows by which a model is certified again: as before, unless it is said otherwise.
 
     Attributes

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from certivote.cli._certify import certify_answers, certify_model, read_beside_others
-from certivote.cli._given import RecordedScore, UnitsAgain, columns_of_groups, write_and_show
+from certivote.cli._given import RecordedGrouping, RecordedScore, columns_of_groups, write_and_show
 from certivote.cli._messages import ending_in_a_line, fail
 from certivote.cli._models import Model, Trust, read_certificate, rows_for
 from certivote.cli._monitor import read_monitor
@@ -26,7 +26,7 @@ def recertify(
     out: Annotated[Path, typer.Option()],
     predicted: Column = None,
     monitor: Annotated[list[Path] | None, typer.Option(metavar="FILE")] = None,
-    units: UnitsAgain,
+    units: RecordedGrouping,
     score: RecordedScore = None,
     no_promises: bool = False,
     delta: float | None = None,

@@ -55,7 +55,7 @@ Column = Annotated[str | None, column()]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Units(Options):
+class Grouping(Options):
     """Which rows belong together, or when they were taken.
 
     Attributes

@@ -65,12 +65,12 @@ def unpack(content: bytes, trusted: Sequence[str], path: Path, most: int, others
         raise
     except Exception as error:  # a damaged file may make the reader raise anything
         raise ModelFileError(f"{path} cannot be read: {type(error).__name__}: {error!s:.200}") from error
-    strangers = sorted(found - set(trusted))
-    if strangers:
+    untrusted = sorted(found - set(trusted))
+    if untrusted:
         raise ModelFileError(
-            f"{path} holds classifiers or transformers that its user brought, of these types: {', '.join(strangers)}. "
+            f"{path} holds classifiers or transformers that its user brought, of these types: {', '.join(untrusted)}. "
             "Opening them runs code of their libraries with what the file says. If you know where it is from and trust "
-            f"it, name them: trusted={strangers!r}, or --trust TYPE for each on the command line."
+            f"it, name them: trusted={untrusted!r}, or --trust TYPE for each on the command line."
         )
     skops = _skops()
     try:

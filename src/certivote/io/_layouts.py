@@ -22,7 +22,7 @@ _MOST = 1_000_000
 
 
 @dataclass(frozen=True)
-class _Seen:
+class _PieceSummary:
     """What one piece shows of its columns.
 
     Attributes
@@ -203,7 +203,7 @@ def lay_out(
     return TablePieces(list(pieces), layout, tuple(each.n_rows for each in seen))
 
 
-def _look(piece: FilePiece, kept: Sequence[str], sides: Sequence[str], text: Sequence[str]) -> _Seen:
+def _look(piece: FilePiece, kept: Sequence[str], sides: Sequence[str], text: Sequence[str]) -> _PieceSummary:
     raw = piece.raw(kept, sides, text)
     kinds, texts = {}, {}
     for name in kept:
@@ -215,7 +215,7 @@ def _look(piece: FilePiece, kept: Sequence[str], sides: Sequence[str], text: Seq
     for place, name in enumerate(sides):
         raw[name].check_complete("the answer" if place else "the target", one="class")
         texts[name] = raw[name].texts
-    return _Seen(len(raw[sides[0]].codes), kinds, texts)
+    return _PieceSummary(len(raw[sides[0]].codes), kinds, texts)
 
 
 def _kind(pieces: Sequence[FilePiece], kinds: list[str], name: str) -> str:
