@@ -6,7 +6,7 @@ import json
 import pytest
 from reports import certificate
 
-from certivote import Certificate
+from certivote import Certificate, certify_predictions
 from certivote.certificate import Finding
 from certivote.present import certificate_card, certificate_text, comparison_text, text_table
 from certivote.present._plain import printable
@@ -88,3 +88,10 @@ def test_a_comparison_is_made_plain():
     table = pd.DataFrame({"certified": [BAD], "bound": [0.1]}, index=pd.Index([BAD], name="method"))
     table.attrs["note"] = BAD
     assert {c for c in comparison_text(table) if not c.isprintable()} == {"\n"}
+
+
+def test_what_the_reader_calls_groups_cannot_steer_a_terminal():
+    made = certify_predictions(["a", "b"] * 50, ["a", "b"] * 50, groups=[k // 4 for k in range(100)])
+    text = made.details(unit="\x1b[31mpatients\u202e/\x1b[31mpatients")
+    assert {c for c in text if not c.isprintable()} == {"\n"}
+    assert r"\x1b[31mpatients" in text

@@ -36,9 +36,10 @@ def details_text(certificate: Certificate) -> str:
 
 def _named(rows: Sequence[tuple[str, str]], cut: bool = False) -> str:
     """Names and what they name, in two columns; long texts are cut, or go on below."""
-    width = max(len(name) for name, _ in rows)
+    plain = [(plain_text(name), plain_text(text)) for name, text in rows]
+    width = max(len(name) for name, _ in plain)
     width, lines = width + 2 if width else 0, []
-    for name, text in rows:
+    for name, text in plain:
         start = f"  {name:<{width}}"
         if cut:
             lines.append(start + textwrap.shorten(text, _WIDTH - len(start), placeholder=" ..."))
@@ -50,7 +51,7 @@ def _named(rows: Sequence[tuple[str, str]], cut: bool = False) -> str:
 def _filled(text: str, start: str = "") -> str:
     # A number and its per cent sign stay on one line.
     filled = textwrap.fill(
-        text.replace(" %", "\u00a0%"),
+        plain_text(text).replace(" %", "\u00a0%"),
         width=_WIDTH,
         initial_indent=start,
         break_on_hyphens=False,
