@@ -14,7 +14,7 @@ from certivote.verify import verify  # at once: this is the function, whoever im
 if TYPE_CHECKING:
     from certivote import methods, splits, voters
     from certivote.estimator import CertifiedVoteClassifier, load
-    from certivote.monitor import DriftMonitor, Monitor, recertify
+    from certivote.monitor import DriftMonitor, LabelPlan, Monitor, carry, recertify
     from certivote.pipeline import (
         PredictionCounts,
         certify,
@@ -32,7 +32,7 @@ else:
             "estimator": ["CertifiedVoteClassifier", "load"],
             "io": [],
             "methods": [],
-            "monitor": ["DriftMonitor", "Monitor", "recertify"],
+            "monitor": ["DriftMonitor", "LabelPlan", "Monitor", "carry", "recertify"],
             "pipeline": [
                 "PredictionCounts",
                 "certify",
@@ -53,9 +53,11 @@ __all__ = [
     "Certificate",
     "CertifiedVoteClassifier",
     "DriftMonitor",
+    "LabelPlan",
     "Monitor",
     "PredictionCounts",
     "__version__",
+    "carry",
     "certify",
     "certify_counts",
     "certify_predictions",

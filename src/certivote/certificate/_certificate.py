@@ -16,7 +16,7 @@ from certivote.certificate._provenance import Provenance
 from certivote.certificate._reading import certificate_from, check_certificate
 from certivote.certificate._statements import Bound, Delta, PromiseRecord, Statement
 from certivote.certificate._theory import Payment, method_of, payments_of
-from certivote.certificate._values import class_place, unwritable_text
+from certivote.certificate._values import check_text, class_place
 from certivote.certificate._views import Views
 from certivote.codec import LARGEST, Count, Names, Share, Within, write
 from certivote.maths.shift import shifted_bound
@@ -138,12 +138,7 @@ class Certificate(Views):
     provenance: Provenance
 
     def __post_init__(self) -> None:
-        text = unwritable_text(self)
-        if text is not None:
-            raise ValueError(
-                f"No file could hold the text {text!r:.100} of a certificate: half of a surrogate pair is no character "
-                "of its own. Rename the class, the column or the model that has it, or read it in its real encoding."
-            )
+        check_text(self)
 
     @property
     def is_given(self) -> bool:

@@ -117,7 +117,7 @@ def certify(
     models, truth = named_models(model), true_labels(y)
     groups, order = required_grouping((own for own in reachable(models) if isinstance(own, Certificate)), groups, order)
     grouping, table = make_grouping(len(truth), groups, order), _table(X, len(truth), "X")
-    _check_fresh(models, table)
+    check_fresh(models, table)
     keys = row_keys(table)
     digest = _rows_digest(keys, truth)
     streams = Streams(seed_of(random_state), data_digest(digest, grouping.beside))
@@ -255,7 +255,7 @@ def _best(plan: Plan, rows: AnsweredRows, answers: Mapping[str, Codes], data: Se
     return dataclasses.replace(certificate, candidates=tuple(candidates))
 
 
-def _check_fresh(models: dict[str, Any], X: Any) -> None:
+def check_fresh(models: dict[str, Any], X: Any) -> None:
     """Refuse rows that a certivote model, or one inside another model, was made from."""
     for name, model in models.items():
         used = used_rows(model, X)

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         plot_monitor,
         plot_weights,
     )
+    from certivote.present._records import record_facts, record_text, write_record
     from certivote.present.monitor import metrics_text, write_monitor
     from certivote.present.report import TestRows, write_report
 else:
@@ -43,6 +44,7 @@ else:
             "_model_card": ["model_card"],
             "_notebook": ["CertificateCard", "certificate_card"],
             "_plots": ["plot_certificate", "plot_comparison", "plot_decisions", "plot_monitor", "plot_weights"],
+            "_records": ["record_facts", "record_text", "write_record"],
             "monitor": ["metrics_text", "write_monitor"],
             "report": ["TestRows", "write_report"],
         },
@@ -73,9 +75,12 @@ __all__ = [
     "plot_monitor",
     "plot_weights",
     "promise_text",
+    "record_facts",
+    "record_text",
     "remarks",
     "since",
     "text_table",
     "write_monitor",
+    "write_record",
     "write_report",
 ]
