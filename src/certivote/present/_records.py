@@ -74,7 +74,9 @@ def _stopped(c: StoppedCertificate) -> RecordFacts:
     if c.proven:
         promise = f"With {confidence(c.delta)} confidence, {limit}: labelling went on until that was proven, {seen}."
     elif c.bound < 1.0:
-        promise = f"The target of {100 * c.target:.10g} % is not proven. With {confidence(c.delta)} confidence, {limit}."
+        promise = (
+            f"The target of {100 * c.target:.10g} % is not proven. With {confidence(c.delta)} confidence, {limit}."
+        )
     else:
         promise = f"Nothing is proven of the error of this model {about}: {seen} do not show that it is at most "
         promise += f"{100 * c.target:.10g} %."

@@ -168,7 +168,7 @@ def _rows(c: CarriedCertificate, model: Any, X: Any, predictions: Any, groups: A
             if used is not None and used.found:
                 yield Check("rows of its own", False, str(used))
     elif c.rows_digest:
-        yield trusted("rows", "give X, the rows without labels", "rows_digest")
+        yield trusted("rows", "give X=, the rows without labels", "rows_digest")
     try:
         given = _two(predictions) or (None if X is None else [asked(each, X) for each in _two(model) or ()] or None)
         if given is None or (c.old.groups and groups is None):

@@ -159,7 +159,7 @@ def _rows(c: StoppedCertificate, X: Any, y: Any, predictions: Any) -> Iterator[C
     """The pool, the order in which it was labelled, and the outcomes."""
     order = np.arange(c.n)
     if X is None:
-        why = "give X, the pool" if c.rows_digest else "there was no pool: labels were counted as they came"
+        why = "give X=, the pool" if c.rows_digest else "there was no pool: labels were counted as they came"
         yield trusted("order of the labels", why, "rows_digest", "provenance.entropy")
     else:
         keys = row_keys(as_rows(X))
@@ -170,7 +170,9 @@ def _rows(c: StoppedCertificate, X: Any, y: Any, predictions: Any) -> Iterator[C
             return
         order = random_numbers(c, "labels").permutation(len(keys))[: c.n]
     if y is None or predictions is None:
-        yield trusted("outcomes", "give y and predictions, the true labels and the answers", "wrong", "outcomes_digest")
+        yield trusted(
+            "outcomes", "give y= and predictions=, the true labels and the answers", "wrong", "outcomes_digest"
+        )
         return
     truth, answers = _spelled(y), _spelled(predictions)
     wanted = c.provenance.n_rows if X is not None else c.n
