@@ -293,6 +293,10 @@ fixed number: 153)
         """The record of what is proven at this moment."""
         if not self.n:
             raise ValueError("No row has been labelled yet: there is nothing to certify.")
+        return self.record_of(self.bound, self.log_threshold)
+
+    def record_of(self, bound: float, log_threshold: float) -> StoppedCertificate:
+        """What was counted, with what is said to follow from it."""
         streams = Streams(self.seed, self.rows_digest)
         streams.used = bool(self.rows_digest)
         made = provenance_now(Table("", (), 0, ()), streams, ())
@@ -305,11 +309,11 @@ fixed number: 153)
             expected=self.expected,
             certified=self.certified,
             max_labels=self.max_labels,
-            log_threshold=self.log_threshold,
+            log_threshold=log_threshold,
             n=self.n,
             wrong=tuple(self.wrong),
             missing=self.missing,
-            bound=self.bound,
+            bound=bound,
             rows_digest=self.rows_digest,
             outcomes_digest=self.outcomes_digest,
             provenance=replace(made, n_rows=self.n_rows),
