@@ -199,7 +199,7 @@ def test_a_state_goes_on_where_it_was(tmp_path, done):
     assert (again.n, again.wrong, again.bound) == (at_once.n, at_once.wrong, at_once.bound)
     assert again.outcomes_digest == at_once.outcomes_digest
     assert again.next(rows).tolist() == at_once.next(rows).tolist()
-    with pytest.raises(StateFileError, match="was begun with target=0.05"), LabelPlan.open(path, target=0.06):
+    with pytest.raises(StateFileError, match="was begun with target"), LabelPlan.open(path, target=0.06):
         pass
     with pytest.raises(StateFileError, match="give target"), LabelPlan.open(tmp_path / "none.json"):
         pass
@@ -210,9 +210,8 @@ def test_nothing_is_written_where_a_session_fails(tmp_path):
     with LabelPlan.open(path, target=0.05) as plan:
         plan.update([1], [1])
     before = path.read_bytes()
-    with pytest.raises(KeyError), LabelPlan.open(path) as plan:
-        plan.update([1], [2])
-        raise KeyError
+    with pytest.raises(ValueError, match="one for each"), LabelPlan.open(path) as plan:
+        plan.update([1, 1], [2])
     assert path.read_bytes() == before
 
 
@@ -267,7 +266,7 @@ def test_the_record_is_read_back_printed_and_reported(tmp_path, done):
     record = done[0].certificate()
     text = record.to_json()
     assert any_certificate(text) == StoppedCertificate.from_json(text) == record
-    assert "labelling went on until that was proven" in str(record)
+    assert "labelling went on until that was proven" in " ".join(str(record).split())
     record.report(tmp_path / "r.html", title="<b>")
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert "labelling went on until that was proven" in page

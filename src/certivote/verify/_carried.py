@@ -84,10 +84,11 @@ def _bounds(c: CarriedCertificate) -> Iterator[Check]:
 
 def _old(c: CarriedCertificate, terms: Terms, said: Statement, bound: float, where: str) -> Iterator[Check]:
     """The bound of the old model at the part of its delta that is left."""
-    if not said.n:
-        yield Check(where, bound == 1.0, f"{bound!r} without rows")
-        return
     less = replace(said, delta=said.delta * (1.0 - c.delta_share) * _BELOW, bound=bound)
+    if not said.n or bound == 1.0:  # no probability is larger
+        same = bound == 1.0 and (not said.n or not terms.holds(less, arb(1) - SLACK))
+        yield Check(where, same, f"{bound!r} from {said.n:,} rows, which give {'no' if same else 'a'} smaller one")
+        return
     yield from prove(terms, less, statistics(c.old, c.old.deployed_part, terms, less, where), where)
 
 
@@ -160,26 +161,25 @@ def _share(entry: CarriedClass, others: int, total: int, where: str) -> Iterator
 
 
 def _rows(c: CarriedCertificate, model: Any, X: Any, predictions: Any, groups: Any) -> Iterator[Check]:
-    if X is not None and c.rows_digest:
-        same = _digest(row_keys(as_rows(X)), {}) == c.rows_digest
-        yield Check("rows", same, f"{np.shape(as_rows(X))[0]:,}, {'as' if same else 'OTHER than'} recorded")
-        for each in _two(model) or ():
-            used = used_rows(each, as_rows(X))
-            if used is not None and used.found:
-                yield Check("rows of its own", False, str(used))
-    elif c.rows_digest:
-        yield trusted("rows", "give X=, the rows without labels", "rows_digest")
     try:
-        given = _two(predictions) or (None if X is None else [asked(each, X) for each in _two(model) or ()] or None)
-        if given is None or (c.old.groups and groups is None):
+        if X is not None and c.rows_digest:
+            same = _digest(row_keys(as_rows(X)), {}) == c.rows_digest
+            yield Check("rows", same, f"{np.shape(as_rows(X))[0]:,}, {'as' if same else 'OTHER than'} recorded")
+            for each in _two(model) or ():
+                used = used_rows(each, as_rows(X))
+                if used is not None and used.found:
+                    yield Check("rows of its own", False, str(used))
+        elif c.rows_digest:
+            yield trusted("rows", "give X=, the rows without labels", "rows_digest")
+        given = _two(predictions) or (None if X is None else [asked(each, X) for each in _two(model) or ()])
+        if not given or (c.old.groups and groups is None):
             wanted = "groups=, what each row belongs to, and " if c.old.groups else ""
             why = f"give {wanted}predictions=, the answers of the old and of the new model"
             yield trusted("disagreement", why, "disagreement", "answers_digest")
             return
         old, new = (values_of(each, name) for each, name in zip(given, ("old", "new"), strict=True))
-        yield from _recount(
-            c, old, new, None if not c.old.groups else [name_of(v) for v in values_of(groups, "groups")]
-        )
+        named = [name_of(value) for value in values_of(groups, "groups")] if c.old.groups else None
+        yield from _recount(c, old, new, named)
     except ValueError as error:
         yield Check("answers", False, str(error))
 
