@@ -42,6 +42,7 @@ REFERENCE = (
     "certivote.maths.rank_bets",
     "certivote.maths.rounding",
     "certivote.maths.shift",
+    "certivote.maths.stopping",
     "certivote.maths.streams",
     "certivote.maths.tree_digest",
     "certivote.votes",
