@@ -1,5 +1,8 @@
 """The record of what is promised: a certificate, its JSON, and the digests that tie it to rows.
 
+Beside the :class:`Certificate` of a vote there are two other records: :class:`StoppedCertificate`, of labels until a
+target is proven, and :class:`CarriedCertificate`, of a changed model; :func:`any_certificate` reads all three.
+
 A certificate is frozen data: numbers and words that an auditor can recompute. How it is made is the pipeline's affair,
 how it is checked that of :mod:`certivote.verify`, and how it is shown that of :mod:`certivote.present`, which its
 methods import when they are called.

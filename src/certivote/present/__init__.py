@@ -4,8 +4,8 @@ Here live the sentences that users read (``certificate_text``, ``comparison_text
 every bound that hides a failure; ``plain_text``, which all text from files passes), the card that notebooks show
 (``certificate_card``), the pictures (``plot_certificate``, ``plot_comparison``, ``plot_decisions``, ``plot_monitor``,
 ``plot_weights``, and the style that all figures share), the report as one web page (``write_report``), the page of a
-monitor (``write_monitor``) and its numbers as text (``metrics_text``), the model card (``model_card``) and what MLflow
-is told (``log_certificate``). Nothing here is promised or recorded: a view reads a certificate, and may work out what
+monitor (``write_monitor``) and its numbers as text (``metrics_text``), the text and the page of other records
+(``record_text``, ``write_record``), the model card (``model_card``) and what MLflow is told (``log_certificate``). Nothing here is promised or recorded: a view reads a certificate, and may work out what
 its bound is made of or what it would be with other numbers, but whatever enters the record is computed before. What
 methods differ in comes from the table of methods, never from their names.
 The packages that draw, render and log, matplotlib, jinja2 and mlflow, are imported only when they are used.
