@@ -59,6 +59,9 @@ class Certificate(Views):
         What the rows of the deployed part show about the table. :attr:`remarks` puts them in words.
     came_fitted : bool
         Whether some voters came fitted, or may know something that the fit has not taught them.
+    share : float
+        What the vote has of delta. It is 1 unless the certification rows have chosen between a vote that was fixed
+        beforehand and one that was learned from them, which is what ``method="auto"`` does.
     renyi_orders : tuple of float
         The orders that were to choose from.
     n_draws : int
@@ -114,6 +117,7 @@ class Certificate(Views):
     average_bound: Bound | None
     deployed: Count
     average_weights: tuple[Share, ...]
+    share: Annotated[float, Within(0.0, 1.0, closed="right")]
     renyi_orders: tuple[RenyiOrder, ...]
     n_draws: Annotated[int, Within(1, LARGEST)]
     price_atoms: tuple[tuple[float, ...], ...]
