@@ -163,10 +163,11 @@ class Certificate(Views):
     def theorem(self) -> str:
         """Where the bound is proved."""
         own, n_parts = method_of(self).theorem, len(self.parts)
+        share = "" if self.share == 1.0 else f"{self.share:g} "
         if n_parts == 1:
-            return own.name
+            return f"{own.name} at {share}delta" if share else own.name
         average = own.average_name if self.constant == "paper" else "the mean of the bounds of the parts"
-        return f"{own.name} at delta/{n_parts} on its own part (the average: {average})"
+        return f"{own.name} at {share}delta/{n_parts} on its own part (the average: {average})"
 
     @property
     def bound(self) -> float:

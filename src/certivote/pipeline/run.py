@@ -160,9 +160,7 @@ def certify_votes(plan: Plan, prepared: Prepared, stage: Stage | None = None) ->
     return Outcome(certificate, rows.classes, tuple(parts), seed)
 
 
-def _certified(
-    plan: Plan, prepared: Prepared, number: int, learned: Learned
-) -> tuple[PartRecord, Learned, Attempt]:
+def _certified(plan: Plan, prepared: Prepared, number: int, learned: Learned) -> tuple[PartRecord, Learned, Attempt]:
     """Draw the vote of a part where the method draws one, and certify it.
 
     Each draw has a stream that is used nowhere else: it has to be independent of every number used in training and,

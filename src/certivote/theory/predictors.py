@@ -250,7 +250,7 @@ class _Mean(Predictor):
 
 class _Fixed(Predictor):
     name = "the fixed vote"
-    how = f"{_ONE} (A majority vote with weights fixed before the certification rows were seen.)"
+    how = f"{_ONE} (A majority vote with weights fixed before the certification rows were looked at.)"
     short = "a classifier fixed beforehand"
     learns = False
 
