@@ -55,7 +55,7 @@ def test_the_text_says_who_is_certified(method):
         "the drawn vote": "(A majority vote whose weights were drawn once.)",
         "the random vote": "it draws a new vote for every case, and the same case may get different answers.",
         "the mean vote": "(The majority vote with the learned weights themselves.)",
-        "the fixed vote": "(A majority vote with weights fixed before the certification rows were seen.)",
+        "the fixed vote": "(A majority vote with weights fixed before the certification rows were looked at.)",
     }
     assert [who for who, sentence in says.items() if sentence in text] == [CERTIFIED[method]]
     random = method in RANDOM
