@@ -117,16 +117,18 @@ class VoteParameters(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
 class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, VoteParameters):  # type: ignore[misc]  # scikit-learn has no types
     """A weighted majority vote that comes with a certificate of its own error.
 
-    ``fit`` trains voters on one part of the rows, learns their weights on the other by minimising a PAC-Bayesian
-    bound, draws one weight vector, and certifies that one vote: with probability at least ``1 - delta``, its error on
-    new data is at most ``certificate_.bound``. Terms that are not scikit-learn's are in the :doc:`glossary`.
+    ``fit`` trains voters on one part of the rows, weighs them there or, by minimising a PAC-Bayesian bound, on the
+    other part, and certifies one vote on that part: with probability at least ``1 - delta``, its error on new data is
+    at most ``certificate_.bound``. Terms that are not scikit-learn's are in the :doc:`glossary`.
 
     Parameters
     ----------
     method : str or method, default="auto"
         The bound to minimise and to certify by, and with it whose error is certified: a name, or an object of
-        :mod:`certivote.methods` with options, such as ``DisV(order=1.2)``. ``auto`` is ``dis-b`` with what is left at
-        "auto" below chosen by training rows and numbers of rows only; ``certificate_.choices`` records it.
+        :mod:`certivote.methods` with options, such as ``DisV(order=1.2)``. ``auto``: the vote with
+        the prior's weights has 95 % of ``delta`` (half, if the prior is not informed), a vote learned by ``dis-b`` the
+        rest, and is deployed if it promises a smaller bound. What is left at "auto" below is chosen by training rows
+        and numbers of rows only; ``certificate_.choices`` records it.
         One vote, drawn once: ``dis-b`` (by the binomial tail, Occam's hammer), ``dis-r`` (by the density ratio at the
         draw, Theorems 6 and 8), ``dis-v`` (by a Rényi divergence, Theorems 7 and 9). A randomised predictor that draws
         a vote for every case: ``smv-exact``, ``smv-mc`` (Theorem 5). The vote with the learned weights themselves, by a
