@@ -70,6 +70,7 @@ def _extend(modules: list[str]) -> None:
             spec = spec_from_file_location(path.stem, path)
             assert spec is not None
             assert spec.loader is not None
+            sys.path.insert(0, str(path.parent))  # as Python does for a script
             sys.modules[path.stem] = module = module_from_spec(spec)
             spec.loader.exec_module(module)
         except Exception as error:  # whatever a module may raise
