@@ -331,7 +331,6 @@ def test_the_random_vote_keeps_the_parameters_that_it_draws_from_and_their_mean_
     assert clf.weights_.shape == (15,)
     assert clf.weights_.sum() == pytest.approx(1.0)
     np.testing.assert_array_equal(clf.weights_, FAMILIES[family].mean_weights(clf.hyper_posterior_))
-    assert fitted(method="dis-r", family=family, prior=0.5).hyper_posterior_ is None
 
 
 def test_the_voter_set_is_kept_as_it_was_given_or_chosen():

@@ -176,8 +176,10 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, VoteP
         The voters of the deployed vote.
     weights_ : array of shape (n_voters,)
         Their weights, multiples of 2**-52 that sum to 1; for the random vote, its mean weights.
-    hyper_posterior_ : array or None
-        For the random vote, the parameters of the distribution that it draws its weights from.
+    hyper_posterior_ : array
+        The parameters of the distribution over weights that was learned: of the voters that were certified, as in
+        ``certificate_``. A drawn vote has weights that were drawn from it once, the random vote draws from it for each
+        case; of methods without a draw, these are the weights themselves.
     kept_voters_ : array of shape (n_voters,)
         Their numbers among the voters that were certified: all, but in a slim model (see :meth:`save`).
     part_ : PartRows
@@ -273,7 +275,7 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, VoteP
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_  # of an earlier fit
         self.voter_set_, self.voters_, self.part_, self.weights_ = plan.voters, part.voters, part.rows, vote.weights
-        self.hyper_posterior_ = vote.parameters if plan.method.predictor.is_random else None
+        self.hyper_posterior_ = vote.parameters
         self.kept_voters_, self.parts_ = np.arange(len(self.weights_)), tuple(part.rows for part in outcome.parts)
         self._prediction_seed, self._decisive = outcome.prediction_seed, DecisiveVoters()
         self._probe, self.reference_, self.witnesses_ = part.probe, part.reference, part.witnesses
@@ -303,7 +305,7 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, VoteP
     def _stored(self, slim: bool) -> StoredModel:
         check_is_fitted(self)
         voters, weights, kept = self.voters_, self.weights_, self.kept_voters_
-        if slim and self.hyper_posterior_ is None:
+        if slim and not self.certificate_.is_random:
             voters, few = voters.only(np.flatnonzero(weights))
             weights, kept = weights[few], kept[few]
         parameters = self._given()
@@ -311,12 +313,13 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, VoteP
             parameters["voters"] = None
         if isinstance(self.random_state, np.random.RandomState):
             parameters["random_state"] = None  # what it gave is in the certificate
-        as_fitted = ("certificate", "voter_set", "classes", "hyper_posterior", "parts", "reference", "witnesses")
+        as_fitted = ("certificate", "voter_set", "classes", "parts", "reference", "witnesses")
         return StoredModel(
             **{name: getattr(self, f"{name}_") for name in as_fitted},
             parameters=parameters,
             voters=voters,
             weights=weights,
+            hyper_posterior=self.hyper_posterior_ if self.certificate_.is_random else None,
             kept=kept,
             n_features=self.n_features_in_,
             feature_names=getattr(self, "feature_names_in_", None),
@@ -335,7 +338,7 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, VoteP
         """
         check_is_fitted(self)
         X = check_rows(self, self.voter_set_, X, self.voters_)
-        if self.hyper_posterior_ is None:
+        if not self.certificate_.is_random:
             voters, weights = self._decisive.among(self.voters_, self.weights_)
             return voters.votes(X).masses(weights)
         # A stream that started anew in every call would give single rows one and the same vote.
@@ -428,7 +431,8 @@ def load(path: str | os.PathLike[str], trusted: Sequence[str] = ()) -> Certified
     except Exception as error:  # whatever parameters from a file make their readers say
         raise ModelFileError(f"{path} has parameters that no model has: {error!s:.500}") from error
     clf.certificate_, clf.voter_set_, clf.voters_ = model.certificate, model.voter_set, model.voters
-    clf.weights_, clf.hyper_posterior_, clf.kept_voters_ = model.weights, model.hyper_posterior, model.kept
+    clf.weights_, clf.kept_voters_ = model.weights, model.kept
+    clf.hyper_posterior_ = np.array(model.certificate.deployed_part.alpha)
     clf.parts_, clf.part_, clf.witnesses_ = model.parts, model.parts[model.certificate.deployed], model.witnesses
     clf.classes_, clf.n_features_in_, clf._prediction_seed = model.classes, model.n_features, model.prediction_seed
     clf._probe, clf._decisive, clf.reference_ = model.probe, DecisiveVoters(), model.reference

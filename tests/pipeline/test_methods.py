@@ -78,8 +78,10 @@ def test_the_random_vote_has_no_count_of_errors_and_no_drawn_weights(method):
 
 
 @pytest.mark.parametrize("method", FIXED)
-def test_only_the_random_vote_has_a_hyper_posterior_to_draw_from(method):
-    assert fitted(method).hyper_posterior_ is None
+def test_what_was_learned_is_known_of_every_method(method):
+    clf = fitted(method)
+    assert not clf.certificate_.is_random
+    assert clf.hyper_posterior_.tolist() == list(clf.certificate_.deployed_part.alpha)
 
 
 @pytest.mark.parametrize("method", DRAWN)

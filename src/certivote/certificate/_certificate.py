@@ -160,6 +160,11 @@ class Certificate(Views):
         return method_of(self).predictor.name
 
     @property
+    def is_random(self) -> bool:
+        """Whether it is about a vote that is drawn for every case anew, which has no fixed answers."""
+        return method_of(self).predictor.is_random
+
+    @property
     def theorem(self) -> str:
         """Where the bound is proved."""
         own, n_parts = method_of(self).theorem, len(self.parts)

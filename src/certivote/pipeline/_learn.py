@@ -144,11 +144,14 @@ def lbfgs(problem: Problem, rng: np.random.Generator, tick: Tick) -> Array:
     objective = training_objective(problem, rng)
     low, high = problem.limits()
 
+    def report(intermediate_result: optimize.OptimizeResult) -> None:  # scipy goes by this name
+        tick(intermediate_result.fun)
+
     def descend(x: Array) -> optimize.OptimizeResult:
         options = {"maxiter": _MAX_STEPS, "maxcor": 20, "ftol": 1e-6, "gtol": 1e-9}
         limits = optimize.Bounds(low, high)
         return optimize.minimize(
-            objective, x, jac=True, method="L-BFGS-B", bounds=limits, callback=lambda _: tick(), options=options
+            objective, x, jac=True, method="L-BFGS-B", bounds=limits, callback=report, options=options
         )
 
     stay = objective.at(problem.prior)[0]
@@ -243,7 +246,7 @@ def adam(problem: Problem, rng: np.random.Generator, tick: Tick) -> Array:
             scale = np.sqrt(square / (1 - 0.999**steps)) + 1e-8
             x = np.clip(x - rate * mean / (1 - 0.9**steps) / scale, low, high)
             values.append(value)
-        tick()
+        tick(np.mean(values))
         if np.mean(values) < best:
             best, best_x, flat = float(np.mean(values)), x, 0
             continue

@@ -65,7 +65,8 @@ def check_promises(c: Certificate) -> Iterator[Check]:
     for number, promise in enumerate(c.promises):
         where, rule = place_of(c, number), RULES.get(promise.name)
         if rule is None:
-            yield Check(f"promise {number + 1}", False, f"nothing is known of one that is called {promise.name!r:.80}")
+            detail = f"no verifier for it: {promise.name!r:.80} is not certivote's own"
+            yield Check(f"promise {number + 1}", False, detail, unknown=True)
             continue
         yield from _check_promise(c, promise, rule, where, terms)
 
