@@ -309,7 +309,7 @@ def test_families_are_not_asked_for_by_name():
 
 
 def test_methods_are_not_asked_for_by_name():
-    """But for what ``"auto"`` stands for, what given models are certified by, defaults, and the choice of the paper that is reproduced."""
+    """But for defaults, what ``"auto"`` and given models stand for, and the choice of the paper."""
     asked = asked_by_name(METHODS, ("theory/", "verify/", "methods.py"))
     by_place = {}
     for file, place, method, _ in asked:
