@@ -51,7 +51,6 @@ from certivote.maths.rounding import all_but, float_above
 from certivote.monitor._inputs import certificate_of, places, values_of
 from certivote.pipeline import Seed, Streams, Table, ask, check_fresh, check_held, make_grouping, provenance_now
 from certivote.promises import fixed_statement
-from certivote.theory.predictors import RANDOM
 
 _BELOW = 1.0 - 2.0**-50
 """So that parts of delta do not add up to more than it, whatever is rounded."""
@@ -141,7 +140,7 @@ def _original(source: Any) -> Certificate:
             "certificate it holds (.old): along a chain, differences would add up."
         )
     found = certificate_of(source)
-    if found.certified == RANDOM.name:
+    if found.is_random:
         raise ValueError("The certificate is about a random vote, which has no fixed answers to compare with.")
     return found
 
