@@ -5,6 +5,8 @@ import json
 
 import numpy as np
 import pytest
+from auditor import clopper_pearson
+from mpmath import mp
 from scipy.stats import beta
 from sklearn.ensemble import RandomForestClassifier
 
@@ -157,7 +159,7 @@ def test_along_a_chain_and_of_other_models_nothing_is_carried(models):
 # The record
 
 
-@pytest.mark.parametrize("method", ["dis-b", "dis-r", "dis-v", "fo", "so", "bin", "c-bound", "holdout"])
+@pytest.mark.parametrize("method", ["auto", "dis-b", "dis-r", "dis-v", "fo", "so", "bin", "c-bound", "holdout"])
 def test_every_method_with_fixed_answers_is_carried_and_proved(method):
     X, y = rows(400, 0)
     y = np.where(y == "c", "b", y) if method == "c-bound" else y
@@ -180,6 +182,29 @@ def test_it_is_read_back_printed_and_reported(models, tmp_path):
     assert "they differ on at most" in (tmp_path / "r.html").read_text(encoding="utf-8")
     with pytest.raises(ValueError, match="Not a certificate"):
         CarriedCertificate.from_json(made.old.to_json())
+
+
+def test_a_stranger_can_recompute_it_from_the_json():
+    """With mpmath, from the numbers in the record alone."""
+    truth = np.array(["a", "b"] * 400)
+    old = np.where(np.arange(800) % 50 == 0, "b", truth)
+    new = np.where(np.arange(800) % 30 == 1, "a", old)
+    record = json.loads(carry(certify_predictions(truth, old), old, new, delta_share=0.3).to_json())
+    part, share, slack = record["old"]["parts"][0]["statement"], record["delta_share"], 1 + 1e-9
+
+    def limit(said, delta):
+        with mp.workdps(30):
+            return float(clopper_pearson(said["errors"], said["n"], delta))
+
+    first, second = limit(part, (1 - share) * record["delta"]), limit(record["disagreement"], share * record["delta"])
+    assert first + second <= record["bound"] <= (first + second) * slack
+    made = record["old"]["promises"][0]
+    one = made["delta"] / len(made["statements"])
+    n_rows = sum(said["n"] for said in made["statements"])
+    for entry, said in zip(record["by_class"], made["statements"], strict=True):
+        least = 1 - limit({"errors": n_rows - said["n"], "n": n_rows}, share * one / 2)
+        exact = limit(said, (1 - share) * one) + limit(entry["differ"], share * one / 2) / least
+        assert exact <= entry["bound"] <= exact * slack
 
 
 def test_a_vote_that_was_certified_again_and_one_of_answers_are_carried(models):

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from mpmath import mp, mpf
 
 from certivote import LabelPlan, verify
 from certivote.certificate import StoppedCertificate, any_certificate
@@ -290,6 +291,25 @@ def test_the_audit_counts_again_in_the_order_of_the_seed(done):
     other[order[0]] = 1 - other[order[0]]
     assert failed(record, X=rows, y=other, predictions=answers) == ["errors", "digest of the outcomes"]
     assert failed(record, X=rows[::-1], y=truth, predictions=answers) == ["pool"]
+
+
+def test_a_stranger_can_recompute_the_bound_from_the_json(done):
+    """With mpmath, from the places of the wrong labels alone: the smallest limit of all moments."""
+    record = json.loads(done[0].certificate().to_json())
+    shares = (0.15, 0.185, 0.23, 0.28, 0.35, 0.43, 0.53, 0.65, 0.8)
+    bets = [(mpf(share * record["target"]), mpf(1) / 45) for share in shares]
+    bets.append((mpf(record["expected"]), mpf(4) / 5))
+
+    def reached(t):
+        found = False
+        for n in range(1, record["n"] + 1):
+            errors = sum(place <= n for place in record["wrong"])
+            wealth = mp.fsum(w * (q / t) ** errors * ((1 - q) / (1 - t)) ** (n - errors) for q, w in bets if q < t)
+            found = found or (wealth >= 1 / mpf(record["delta"]) and errors <= n * t)
+        return found
+
+    assert reached(mpf(record["bound"]))
+    assert not reached(mpf(record["bound"]) * (1 - mpf("1e-8")))
 
 
 @pytest.mark.parametrize(
