@@ -336,10 +336,14 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, VoteP
         if self.hyper_posterior_ is None:
             voters, weights = self._decisive.among(self.voters_, self.weights_)
             return voters.votes(X).masses(weights)
+        return self._drawn_masses(X, self.hyper_posterior_)
+
+    def _drawn_masses(self, X: Any, parameters: Array) -> Array:
+        """Those of a vote that is drawn for each row."""
         # A stream that started anew in every call would give single rows one and the same vote.
         rng = np.random.default_rng([self._prediction_seed, rows_digest(X)])
         family = FAMILIES[self.certificate_.deployed_part.family]
-        return np.exp(family.draw_log_masses(self.voters_.votes(X), self.hyper_posterior_, rng))
+        return np.exp(family.draw_log_masses(self.voters_.votes(X), parameters, rng))
 
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithms of the vote masses of :meth:`predict_proba`; of a mass of 0, minus infinity."""
@@ -359,8 +363,11 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, VoteP
 
         With smv-exact and smv-mc a vote is drawn for each row: among other rows, or by another seed, it may differ.
         """
-        winners = plurality(self.predict_proba(X))  # which checks that there was a fit
-        return self.classes_[winners]
+        check_is_fitted(self)
+        X = check_rows(self, self.voter_set_, X, self.voters_)
+        if self.hyper_posterior_ is None:
+            return self.classes_[plurality(self._decisive.decided(self.voters_, self.weights_, X))]
+        return self.classes_[plurality(self._drawn_masses(X, self.hyper_posterior_))]
 
     def check_rows(self, X: Any, y: ArrayLike) -> tuple[Any, NDArray[Any]]:
         """Rows and labels as :meth:`fit` saw them: validated the same way, against what was fitted."""
