@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from certivote.voters._base import OutOfSampleVotes, VoterSet, cores
 from certivote.voters._boosting import Boosting
 from certivote.voters._entities import checked_entities
-from certivote.voters._forest import FittedForest, Forest
+from certivote.voters._forest import _MANY_CLASSES, _MOST_GIGABYTES, FittedForest, Forest
 from certivote.voters._machines import KernelPairs, KernelScores
 from certivote.voters._members import FoldedMember, NeighbourMember
 from certivote.voters._race import Member, Training, left_out, trained, unseen_votes
@@ -20,6 +20,8 @@ Codes = NDArray[np.intp]
 
 _MOST_COLUMNS = 50_000
 """Columns beyond which boosting takes minutes even for a few hundred rows."""
+_NUMBERS = 20
+"""Numbers that out-of-sample votes of all kinds take for every row and class, about."""
 _MANY = 10_000
 """Rows from which on the learning curve of a forest stands for that of all kinds."""
 
@@ -66,6 +68,13 @@ class Mixed(VoterSet):
 
     def check_room(self, n_rows: int, n_classes: int) -> None:
         Forest().check_room(n_rows, n_classes)
+        gigabytes = _NUMBERS * n_rows * n_classes / 2**27
+        if n_classes > _MANY_CLASSES and gigabytes > _MOST_GIGABYTES:
+            raise ValueError(
+                f"Mixed voters for {n_classes:,} classes and {n_rows:,} rows may take {gigabytes:,.0f} GB, since each "
+                f"kind has a number for every row and class; the limit is {_MOST_GIGABYTES} GB. Give voters='forest', "
+                "or put rare classes together."
+            )
 
     def pilot(self, n_rows: int) -> VoterSet:
         return TriedMixed(self.n_jobs) if n_rows < _MANY else Forest().pilot(n_rows)
