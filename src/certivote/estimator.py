@@ -341,14 +341,14 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, VoteP
         if not self.certificate_.is_random:
             voters, weights = self._decisive.among(self.voters_, self.weights_)
             return voters.votes(X).masses(weights)
-        return self._drawn_masses(X, self.hyper_posterior_)
+        return self._drawn_masses(X)
 
-    def _drawn_masses(self, X: Any, parameters: Array) -> Array:
+    def _drawn_masses(self, X: Any) -> Array:
         """Those of a vote that is drawn for each row."""
         # A stream that started anew in every call would give single rows one and the same vote.
         rng = np.random.default_rng([self._prediction_seed, rows_digest(X)])
         family = FAMILIES[self.certificate_.deployed_part.family]
-        return np.exp(family.draw_log_masses(self.voters_.votes(X), parameters, rng))
+        return np.exp(family.draw_log_masses(self.voters_.votes(X), self.hyper_posterior_, rng))
 
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithms of the vote masses of :meth:`predict_proba`; of a mass of 0, minus infinity."""
@@ -371,9 +371,9 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, VoteP
         """
         check_is_fitted(self)
         X = check_rows(self, self.voter_set_, X, self.voters_)
-        if self.hyper_posterior_ is None:
-            return self.classes_[plurality(self._decisive.decided(self.voters_, self.weights_, X))]
-        return self.classes_[plurality(self._drawn_masses(X, self.hyper_posterior_))]
+        if self.certificate_.is_random:
+            return self.classes_[plurality(self._drawn_masses(X))]
+        return self.classes_[plurality(self._decisive.decided(self.voters_, self.weights_, X))]
 
     def check_rows(self, X: Any, y: ArrayLike) -> tuple[Any, NDArray[Any]]:
         """Rows and labels as :meth:`fit` saw them: validated the same way, against what was fitted."""
