@@ -327,7 +327,8 @@ def learn(
     outcome = certify_votes(plan, prepared, trace)
     certification: CertificationRows = prepared.parts[0].certification
     assert isinstance(certification, RowsWithVotes)
-    return LearnedVote(outcome.certificate, every, np.array(trace.values), plan, outcome, certification, streams)
+    taken = next(way for way in plan.ways() if way.method.name == outcome.certificate.method)
+    return LearnedVote(outcome.certificate, every, np.array(trace.values), taken, outcome, certification, streams)
 
 
 def _classes(labels: NDArray[Any], votes: Any, classes: Sequence[Any] | None) -> NDArray[Any]:
