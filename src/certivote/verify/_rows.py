@@ -49,11 +49,11 @@ def other_versions(c: Certificate) -> str:
 
 # --- What the first rows may have decided.
 
-_FOLDS = ("2", "3")
+_FOLDS = ("2", "3", "5")
 _FIRST, _FEWEST, _MOST = 0.1, 40, 0.3
 """Share of the rows that is looked at where there may be folds; the fewest that decide, and the most of all rows."""
-_FOLDED_BELOW = 10_000
-"""Rows from which on folds are not chosen."""
+_FOLDED_BELOW, _IF_SMALL_BELOW, _SMALL = 10_000, 50_000, 4_000_000
+"""Rows below which folds may be chosen; and below which they may if rows x columns x classes are at most so many."""
 
 
 def n_first(total: int) -> int:
@@ -69,7 +69,9 @@ def looks_first(parameters: dict[str, Any]) -> bool:
 def may_fold(c: Certificate, parameters: dict[str, Any]) -> bool:
     """Whether the first rows may have decided for the folds of a record."""
     asked = looks_first(parameters) and parameters["split"] == "auto" and parameters["promises"] == []
-    few = c.provenance.n_rows < _FOLDED_BELOW and n_first(c.provenance.n_rows) >= _FEWEST
+    n_rows = c.provenance.n_rows
+    small = n_rows < _IF_SMALL_BELOW and n_rows * c.provenance.n_columns * len(c.classes) <= _SMALL
+    few = (n_rows < _FOLDED_BELOW or small) and n_first(n_rows) >= _FEWEST
     return asked and few and c.split in _FOLDS and not (c.groups or c.order) and len(c.promises) <= 1
 
 
