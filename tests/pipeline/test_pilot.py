@@ -15,7 +15,16 @@ from certivote import CertifiedVoteClassifier
 from certivote.certificate import FirstRows
 from certivote.maths.streams import stream
 from certivote.pipeline import RowsInMemory, _pilot, make_plan, prepare
-from certivote.pipeline._pilot import _FOLDS, _SHARES, Look, _expected_limit, _power_law, look_at_first, may_fold, n_first
+from certivote.pipeline._pilot import (
+    _FOLDS,
+    _SHARES,
+    Look,
+    _expected_limit,
+    _power_law,
+    look_at_first,
+    may_fold,
+    n_first,
+)
 from certivote.promises import Precision
 from certivote.splits import Single
 from certivote.voters import Forest, Mixed, Preprocessed, Stumps, VoterSet
