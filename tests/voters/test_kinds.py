@@ -98,7 +98,8 @@ def test_what_is_tried_is_not_trained_again_but_for_the_model_that_votes(of_nois
 
 
 @pytest.mark.parametrize("kind", _FOLDED)
-def test_a_model_that_was_not_tried_is_trained_without_a_fifth_of_the_rows(kind):
+def test_a_model_that_was_not_tried_is_trained_without_a_fifth_of_the_rows(kind, monkeypatch):
+    monkeypatch.setattr(_race, "_AGAIN_BELOW", 150)
     X, y = noise()
     training = planned(X, y)
     member = training.member(kind)
@@ -109,6 +110,24 @@ def test_a_model_that_was_not_tried_is_trained_without_a_fifth_of_the_rows(kind)
     y = y.copy()
     y[out] = 1 - y[out]
     assert np.array_equal(planned(X, y).member(kind).votes(X), member.votes(X))
+
+
+@pytest.mark.parametrize("kind", _FOLDED)
+def test_of_not_too_many_rows_it_is_trained_again_on_all_to_vote(kind, monkeypatch):
+    X, y = noise()
+    again = planned(X, y).member(kind)
+    whole = planned(X, y)._trained(kind, np.ones(150, dtype=bool))
+    assert np.array_equal(again.votes(X), model_votes(whole, X, again.n_ballots))
+    monkeypatch.setattr(_race, "_AGAIN_BELOW", 150)
+    once = planned(X, y).member(kind)
+    # What is said of rows that were left out comes from a model that has not seen them, either way.
+    assert np.array_equal(again.unseen, once.unseen)
+    assert not np.array_equal(again.votes(X), once.votes(X))
+    monkeypatch.undo()
+    monkeypatch.setattr(_race, "_LANDMARKS_FROM", 150)
+    monkeypatch.setattr(_race, "_LANDMARKS", 20)
+    dear = planned(X, y).member("kernel")
+    assert np.array_equal(dear.votes(X), planned(X, y)._trained("kernel", ~dear.left_out).answers(X))
 
 
 def test_of_many_rows_not_more_than_a_number_are_left_out(monkeypatch):

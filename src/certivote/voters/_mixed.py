@@ -34,9 +34,10 @@ class Mixed(VoterSet):
 
     Each kind is first tried on training rows that it has not seen, and a kind that adds nothing to what the others say
     is left out. From 5,000 training rows on, 4,500 of them decide that, and all models but forests and neighbours are
-    then trained without a fifth of the rows, or 4,000. With fewer, models trained without a third of the rows, each
-    third in turn (from 2,000 rows on, two of the thirds), are tried, and one more is trained on all rows to vote. The
-    votes on rows that were left out tell how far to trust each kind (``prior="informed"``).
+    then trained without a fifth of the rows, or 4,000, and below 50,000 rows again on all, but for the approximated
+    kernel machine. With fewer, models trained without a third of the rows, each third in turn (from 2,000 rows on, two
+    of the thirds), are tried, and one more is trained on all rows to vote. The votes on rows that were left out tell
+    how far to trust each kind (``prior="informed"``).
     With groups, the rows of an entity are left out together, bootstrap samples are of entities, and all entities count
     the same in training.
 

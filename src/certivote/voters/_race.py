@@ -45,6 +45,8 @@ _FOLDS = 3
 """As many of them: each leaves out a part of the rows."""
 _LEFT_OUT, _MOST_LEFT_OUT = 0.2, 4_000
 """Of more rows, the share and the number that all but forests and neighbours are trained without."""
+_AGAIN_BELOW = 50_000
+"""Rows below which they are trained again on all."""
 _LANDMARKS_FROM, _LANDMARKS, _LANDMARK_ROWS = 10_000, 3_000, 30_000
 """Rows from which on the kernel machine has landmarks; their largest number; and that of the rows that train it."""
 _CHEAP, _DEAR = 0.05, 0.35
@@ -177,7 +179,8 @@ class Training:
     def member(self, kind: str, tried: Member | None = None) -> Member:
         """One kind, trained on all rows.
 
-        A model that has not been tried is trained without some of the rows, for its out-of-sample votes on these.
+        A model that has not been tried is trained without some of the rows, for its out-of-sample votes on these; and
+        where that does not take long, again on all rows to vote.
         """
         if kind == "neighbours":
             return tried or self._neighbours()
@@ -186,6 +189,8 @@ class Training:
         inside = np.ones(len(self.y), dtype=bool) if tried else self._kept()
         model = self._trained(kind, inside)
         unseen = tried.unseen if isinstance(tried, FoldedMember) else self._unseen(kind, model, inside)
+        if not inside.all() and len(self.y) < _AGAIN_BELOW and self.price(kind) < _DEAR:
+            model = self._trained(kind, np.ones(len(self.y), dtype=bool))
         columns = self._columns(kind).astype(np.int64)
         return FoldedMember((model,), (columns,), _n_stages(kind), unseen, _n_ballots(kind))
 
