@@ -140,8 +140,8 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, VoteP
         from one part, certificate on the other. ``none``: certificate on all rows, for voters that need none (stumps
         with declared ranges, fitted classifiers). ``cross``: both ways round, as the paper does; the vote with the
         smaller bound is deployed. A number of folds: the same with voters from all folds but one. ``auto``: single; but
-        with ``method="auto"`` and without groups, order and promises, a look at a tenth of the rows may suggest 2, 3 or
-        5 folds of the others; the tenth then trains the voters of all votes. So below 10,000 rows, and below 50,000 if
+        with ``method="auto"`` and without groups, order and promises, a look at a tenth of the rows may suggest 2 or 3
+        folds of the others; the tenth then trains the voters of all votes. So below 10,000 rows, and below 50,000 if
         rows times columns times classes are at most 4 million: each fold takes about as long as a fit.
     loss : {"plurality", "half-weight"}, default="plurality"
         What counts as an error: a wrong answer; or, as in the paper's tables, a wrong half of the weight.

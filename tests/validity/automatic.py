@@ -1,8 +1,8 @@
 """What ``auto`` decides by rows that it does not certify: how they are divided, and which kinds of models vote.
 
 The first rows are looked at, and certify nothing. They say whether one vote is certified on a part of the others, or
-each of two, three or five votes on a fold of them, at its part of delta. Of the kinds of models in a mixed vote, those
-are kept that add something on training rows that they have not seen.
+each of two or three votes on a fold of them, at its part of delta. Of the kinds of models in a mixed vote, those are
+kept that add something on training rows that they have not seen.
 """
 
 from dataclasses import dataclass

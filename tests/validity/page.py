@@ -87,13 +87,13 @@ a user makes it. {summary}
 AUTOMATIC = """## What auto decides
 
 With `split="auto"`, a tenth of the rows, or 40 if that is more, is looked at and certifies nothing. It decides whether
-one vote is certified on a part of the other rows, or each of two, three or five on a fold of them at its part of δ, of
-which the one with the smallest bound is deployed. *One class always*: the bound for always answering the most frequent
-class, which is shown beside it. Of the kinds of *mixed voters*, those that add something on training rows they have not
-seen are kept. *As a look at few rows says*: the number of parts differs from run to run, or is fixed by a pilot that
-was told what to foresee. *Quick voters* answer as most training rows with the same values do; *light* ones are mixed
-voters with few trees and without boosting. *Raced*: the race alone, among models with random answers fixed in advance.
-*Odd or even sums*: every row helps to learn, so folds pay; *told by one feature*: errors are so rare that they do not.
+one vote is certified on a part of the other rows, or each of two or three on a fold of them at its part of δ, of which
+the one with the smallest bound is deployed. *One class always*: the bound for always answering the most frequent class,
+which is shown beside it. Of the kinds of *mixed voters*, those that add something on training rows they have not seen
+are kept. *As a look at few rows says*: the number of parts differs from run to run, or is fixed by a pilot that was
+told what to foresee. *Quick voters* answer as most training rows with the same values do; *light* ones are mixed voters
+with few trees and without boosting. *Raced*: the race alone, among models with random answers fixed in advance. *Odd or
+even sums*: every row helps to learn, so folds pay; *told by one feature*: errors are so rare that they do not.
 {summary}
 """
 

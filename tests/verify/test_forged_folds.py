@@ -159,7 +159,7 @@ def test_rows_that_come_in_groups_or_times_or_are_many_have_no_such_folds(folded
 def test_more_folds_than_may_be_chosen_are_caught():
     """Asked for, and then passed off as chosen."""
     X, y = rows(2, 2.5, 220)
-    clf = CertifiedVoteClassifier("auto", forest(), 4, random_state=5).fit(X, y)
+    clf = CertifiedVoteClassifier("auto", forest(), 5, random_state=5).fit(X, y)
     first = case("auto in folds").certificate.first_rows
     forged = with_parameters(dataclasses.replace(clf.certificate_, first_rows=first), split="auto")
     assert {"parameter split", "rows of the parts"} <= failures(forged)

@@ -34,7 +34,7 @@ time of a fit grows, are at most so many. It is a number and no clock: the same 
 """
 _SHARES = (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8)
 """Not below one half: what few rows do not show, such as rare kinds of rows, a learning curve does not foresee."""
-_FOLDS = (2, 3, 5)
+_FOLDS = (2, 3)
 _MARGIN, _FOLDED_MARGIN = 0.02, 0.005
 """Share of the bound that a larger training part, or one more fold, must promise to save."""
 _FEWEST_ERRORS = 12
@@ -148,7 +148,7 @@ def look_at_first(
     not seen give a power law. The exponent is shrunk to a usual one, the more the fewer errors there are: rare errors
     are mostly of lack of rows and fall fast, frequent ones are mostly noise and do not. For each division, the law
     gives the expected Clopper-Pearson limit of the vote, or of the best of several votes, each at its part of delta.
-    The least share whose limit is within 2 % of the smallest is taken; or two folds, three or five, if each step saves
+    The least share whose limit is within 2 % of the smallest is taken; or two folds, or three, if each step saves
     another half per cent and a fold is expected to have 12 errors: the law may foresee errors that never come. Where
     rows belong to entities, ``shuffled`` are these, and all of it is said of entities.
     """

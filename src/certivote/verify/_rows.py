@@ -49,7 +49,7 @@ def other_versions(c: Certificate) -> str:
 
 # --- What the first rows may have decided.
 
-_FOLDS = ("2", "3", "5")
+_FOLDS = ("2", "3")
 _FIRST, _FEWEST, _MOST = 0.1, 40, 0.3
 """Share of the rows that is looked at where there may be folds; the fewest that decide, and the most of all rows."""
 _FOLDED_BELOW, _IF_SMALL_BELOW, _SMALL = 10_000, 50_000, 4_000_000
