@@ -11,6 +11,7 @@ from certivote.voters._base import NOT_STORED
 from certivote.voters._boosting import Boosting
 from certivote.voters._encoding import Encoding
 from certivote.voters._machines import Always, Gaussian, KernelPairs, KernelScores, Linear
+from certivote.voters._oblivious import ObliviousTrees
 
 # The nearest of some points whose coordinates are whole numbers, exactly.
 
@@ -77,7 +78,7 @@ def _smallest(far: Array, count: int) -> NDArray[np.intp]:
 
 
 Codes = NDArray[np.intp]
-Model = Always | Boosting | Gaussian | Linear | KernelScores | KernelPairs
+Model = Always | Boosting | ObliviousTrees | Gaussian | Linear | KernelScores | KernelPairs
 
 _SIZES = (1, 5, 15)
 """Neighbourhoods that vote."""
@@ -149,7 +150,7 @@ class FoldedMember:
         models, stages = np.flatnonzero(wanted.any(axis=1)), np.flatnonzero(wanted.any(axis=0))
         few = [self.models[k] for k in models]
         if len(stages) < self.n_groups:
-            few = [model.only(stages) for model in few if isinstance(model, Always | Boosting)]
+            few = [model.only(stages) for model in few if isinstance(model, Always | Boosting | ObliviousTrees)]
         kept = (models[:, None] * self.n_groups + stages).ravel()
         return FoldedMember(tuple(few), tuple(self.columns[k] for k in models), len(stages)), kept
 
