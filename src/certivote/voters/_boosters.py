@@ -35,9 +35,8 @@ def check_installed(libraries: Sequence[str]) -> None:
         try:
             import_module(name)
         except ImportError as error:
-            raise ImportError(
-                f"Voters of the kind {name!r} need the package {name}: pip install 'certivote[boost]'."
-            ) from error
+            why = f"pip install 'certivote[boost]' ({error!s:.200})."
+            raise ImportError(f"Voters of the kind {name!r} need the package {name}: {why}") from error
 
 
 def fit_booster(

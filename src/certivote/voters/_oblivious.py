@@ -70,7 +70,7 @@ class ObliviousTrees:
 
     def check(self, width: int, n_classes: int, n_stages: int) -> None:
         """Raise a ValueError unless it can vote this often on rows with this many columns, for this many classes."""
-        shape, n_scores = self.columns.shape, len(self.baseline)
+        shape, n_scores = self.columns.shape, self.baseline.size
         if self.columns.ndim != 2 or not (1 <= shape[0] <= _MOST_TREES and shape[1] <= _DEEPEST):
             raise ValueError("there are other trees than boosting grows")
         if self.borders.shape != shape or self.values.shape != (shape[0], 1 << shape[1], n_scores):
