@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from certivote.voters import Forest, Mixed, _race
 from certivote.voters._forest import FittedForest
 from certivote.voters._machines import Always, KernelPairs, KernelScores
-from certivote.voters._members import FoldedMember, NeighbourMember
+from certivote.voters._members import FoldedMember, NeighbourMember, model_votes
 from certivote.voters._race import _FOLDED, KINDS, Training
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -104,7 +104,7 @@ def test_a_model_that_was_not_tried_is_trained_without_a_fifth_of_the_rows(kind)
     member = training.member(kind)
     out = training.places < 30
     assert np.array_equal(member.left_out, out)
-    assert np.array_equal(member.unseen[out], member.models[0].answers(X[out]))
+    assert np.array_equal(member.unseen[out], model_votes(member.models[0], X[out], member.n_ballots))
     assert np.all(member.unseen[~out] == -1)
     y = y.copy()
     y[out] = 1 - y[out]
@@ -169,7 +169,7 @@ def test_of_many_columns_boosting_sees_some_and_there_are_no_normal_distribution
     (columns,) = boosting.columns
     assert len(columns) == len(set(columns.tolist())) == 4
     boosting.check(8, 2)
-    assert np.array_equal(boosting.votes(X), boosting.models[0].answers(X[:, columns]))
+    assert np.array_equal(boosting.votes(X), model_votes(boosting.models[0], X[:, columns], boosting.n_ballots))
     # What it has not seen plays no part, in the trial neither.
     hidden = np.setdiff1d(np.arange(8), columns)
     X = X.copy()

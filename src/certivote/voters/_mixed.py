@@ -27,11 +27,11 @@ class Mixed(VoterSet):
     """Forests, boosting, linear, kernel, Gaussian and nearest-neighbour models in one vote, as far as they earn weight.
 
     A random forest and extremely randomised trees (60 trees each, or 100, one vote per tree); a histogram gradient
-    boosting after 17, 50 and 100 iterations, or 33, 100 and 300 slower ones for many rows of two classes (of more than
-    100 columns it sees a random half, but not less than 100); a logistic regression; a kernel machine, approximated
-    from 10,000 rows on; a normal distribution for each class, for up to 100 columns; and the 1, 5 and 15 nearest of up
-    to 20,000 neighbours. Of more than 100 classes, there are no boosting and no kernel machines. More than 50,000
-    columns are refused.
+    boosting after 17, 50 and 100 iterations, or 33, 100 and 300 slower ones for many rows of two classes, with nine
+    votes each time, divided among the classes as its probabilities are (of more than 100 columns it sees a random half,
+    but not less than 100); a logistic regression; a kernel machine, approximated from 10,000 rows on; a normal
+    distribution for each class, for up to 100 columns; and the 1, 5 and 15 nearest of up to 20,000 neighbours. Of more
+    than 100 classes, there are no boosting and no kernel machines. More than 50,000 columns are refused.
 
     Each kind is first tried on training rows that it has not seen, and a kind that adds nothing to what the others say
     is left out. From 5,000 training rows on, 4,500 of them decide that, and all models but forests and neighbours are

@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 from scipy.optimize import nnls
 from threadpoolctl import threadpool_limits
 
+from certivote.voters._ballots import BALLOTS
 from certivote.voters._boosters import BOOSTERS, N_STAGES, fit_booster
 from certivote.voters._boosting import fit_boosting
 from certivote.voters._encoding import Encoding, coded_columns
 from certivote.voters._entities import row_weights, shuffled_entities, shuffled_rows
 from certivote.voters._forest import FittedForest, Forest
 from certivote.voters._machines import Always, KernelPairs, Linear, fit_gaussian, fit_landmarks
-from certivote.voters._members import FoldedMember, Model, NeighbourMember
+from certivote.voters._members import FoldedMember, Model, NeighbourMember, model_votes
 
 # The kinds of models in a mixed vote, and how each is trained.
 
@@ -29,6 +30,8 @@ Member = FittedForest | FoldedMember | NeighbourMember
 KINDS = ("random forest", "extra trees", "boosting", "linear", "kernel", "gaussian", "neighbours")
 """Those that need no other library, in the order in which they vote."""
 ALL_KINDS = (*KINDS, *BOOSTERS)
+_STAGED = ("boosting", *BOOSTERS)
+"""Those that vote after several of their iterations."""
 _FOLDED = ("boosting", "linear", "kernel", "gaussian", *BOOSTERS)
 """Those that have to be trained without a row to vote on it as if they had not seen it."""
 _PACES = {"quick": (0.2, (17, 50, 100)), "long": (0.1, (33, 100, 300))}
@@ -129,7 +132,7 @@ class Training:
         """Those that can be trained on such rows."""
         too_large = {"gaussian"} if self.X.shape[1] > _WIDE else set[str]()
         if len(np.unique(self.y)) > _MANY_CLASSES:
-            too_large |= {"boosting", "kernel", *BOOSTERS}
+            too_large |= {"kernel", *_STAGED}
         return tuple(kind for kind in self.wanted if kind not in too_large)
 
     def price(self, kind: str) -> float:
@@ -161,7 +164,7 @@ class Training:
         for kind in kinds:
             if kind in _FOLDED:
                 own = [answers for (other, _), answers in zip(tasks, found, strict=True) if other == kind]
-                members[kind] = FoldedMember((), (), _n_stages(kind), np.max(own, axis=0))
+                members[kind] = FoldedMember((), (), _n_stages(kind), np.max(own, axis=0), _n_ballots(kind))
             else:
                 members[kind] = self._neighbours() if kind == "neighbours" else self._forest(kind, n_trees)
         return members
@@ -189,7 +192,8 @@ class Training:
         inside = np.ones(len(self.y), dtype=bool) if tried else self._kept()
         model = self._trained(kind, inside)
         unseen = tried.unseen if isinstance(tried, FoldedMember) else self._unseen(kind, model, inside)
-        return FoldedMember((model,), (self._columns(kind).astype(np.int64),), _n_stages(kind), unseen)
+        columns = self._columns(kind).astype(np.int64)
+        return FoldedMember((model,), (columns,), _n_stages(kind), unseen, _n_ballots(kind))
 
     def _kept(self) -> NDArray[np.bool_]:
         """All rows but those of some entities."""
@@ -202,9 +206,9 @@ class Training:
         return self._unseen(kind, self._trained(kind, inside), inside)
 
     def _unseen(self, kind: str, model: Model, inside: NDArray[np.bool_]) -> NDArray[np.int32]:
-        answers = np.full((len(self.y), _n_stages(kind)), -1, dtype=np.int32)
-        answers[~inside] = model.answers(self.X[~inside][:, self._columns(kind)])
-        return answers
+        votes = np.full((len(self.y), _n_stages(kind) * _n_ballots(kind)), -1, dtype=np.int32)
+        votes[~inside] = model_votes(model, self.X[~inside][:, self._columns(kind)], _n_ballots(kind))
+        return votes
 
     def _neighbours(self) -> NeighbourMember:
         rng = np.random.default_rng(self._seed("neighbours"))
@@ -218,7 +222,7 @@ class Training:
     def _columns(self, kind: str) -> Codes:
         """Those that a model of the kind sees."""
         width = self.X.shape[1]
-        if kind not in ("boosting", *BOOSTERS) or width <= _WIDE:
+        if kind not in _STAGED or width <= _WIDE:
             return np.arange(width)
         rng = np.random.default_rng(self._seed(kind))
         return np.sort(rng.permutation(width)[: max(_WIDE, width // 2)])
@@ -249,7 +253,11 @@ class Training:
 
 
 def _n_stages(kind: str) -> int:
-    return N_STAGES if kind in ("boosting", *BOOSTERS) else 1
+    return N_STAGES if kind in _STAGED else 1
+
+
+def _n_ballots(kind: str) -> int:
+    return BALLOTS if kind in _STAGED else 1
 
 
 def _fit(kind: str, X: Array, y: Codes, entities: Codes | None, seed: int, pace: str) -> Model:
