@@ -82,7 +82,7 @@ def test_it_answers_as_the_library_does(library, n_classes, weighted):
     name, seen = library
     X, y = data(900, n_classes)
     weights = rng(1).exponential(size=900) + 0.1 if weighted else None
-    model = fit_booster(name, X, 2 * y + 1, weights, seed=3)
+    model = fit_booster(name, X, 2 * y + 1, weights, seed=3, pace="quick")
     model.check(5, 2 * n_classes, _boosters.N_STAGES)
     for fresh in (asked(2000), asked(40)):
         answers = model.answers(fresh)
@@ -103,7 +103,7 @@ def test_it_answers_as_the_library_does(library, n_classes, weighted):
 @pytest.mark.parametrize("n_rows", [1, 64, 65, 9000])
 def test_the_scores_are_those_of_catboost(library, n_classes, n_rows):
     X, y = data(500, n_classes)
-    model, fresh = fit_booster("catboost", X, y, None, seed=3), asked(n_rows)
+    model, fresh = fit_booster("catboost", X, y, None, seed=3, pace="quick"), asked(n_rows)
     for rows, stage, scores in model.scores(fresh):
         np.testing.assert_allclose(scores, theirs("catboost", library[1][0], fresh[rows], stage), rtol=1e-5, atol=1e-6)
 
@@ -132,7 +132,7 @@ def test_values_on_a_border_are_not_above_it():
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_answers_are_the_same_in_any_company_and_after_a_copy(library, n_classes):
     X, y = data(400, n_classes)
-    model, fresh = fit_booster(library[0], X, y, None, seed=3), asked(700)
+    model, fresh = fit_booster(library[0], X, y, None, seed=3, pace="quick"), asked(700)
     answers = model.answers(fresh)
     assert np.array_equal(answers, pickle.loads(pickle.dumps(model)).answers(fresh))
     assert np.array_equal(
@@ -145,9 +145,9 @@ def test_answers_are_the_same_in_any_company_and_after_a_copy(library, n_classes
 @both
 def test_training_again_gives_the_same(library):
     X, y = data(300)
-    one, another = (fit_booster(library[0], X, y, None, seed=3) for _ in range(2))
+    one, another = (fit_booster(library[0], X, y, None, seed=3, pace="quick") for _ in range(2))
     assert pickle.dumps(one) == pickle.dumps(another)
-    assert pickle.dumps(one) != pickle.dumps(fit_booster(library[0], X[:290], y[:290], None, seed=3))
+    assert pickle.dumps(one) != pickle.dumps(fit_booster(library[0], X[:290], y[:290], None, seed=3, pace="quick"))
 
 
 @both
@@ -157,7 +157,7 @@ def test_training_again_gives_the_same(library):
 def test_one_column_constant_ones_and_empty_ones(library, X):
     y = np.r_[np.zeros(20, dtype=int), np.full(30, 2)]
     X = np.where(np.isnan(X).all(axis=0), 0.0, X)  # as the race hands them over
-    model = fit_booster(library[0], X, y, None, seed=3)
+    model = fit_booster(library[0], X, y, None, seed=3, pace="quick")
     model.check(X.shape[1], 3, 3)
     answers = model.answers(X)
     assert set(np.unique(answers)) <= {0, 2}

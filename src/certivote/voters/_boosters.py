@@ -21,10 +21,10 @@ BOOSTERS = ("catboost", "lightgbm")
 """The libraries, which are the names of the kinds too."""
 N_STAGES = 3
 """Numbers of iterations after which boosting votes."""
-_CATBOOST = {"two": (75, 150, 300), "more": (50, 100, 200)}
-_LIGHTGBM = {"two": (0.05, (75, 150, 300)), "more": (0.1, (25, 50, 100))}
-"""Iterations after which to take a vote, of two classes and of more, which make iterations longer; and the learning
-rates of LightGBM. CatBoost chooses its own by the number of rows."""
+_CATBOOST = {"quick": (50, 100, 200), "long": (75, 150, 300)}
+_LIGHTGBM = {"quick": (0.1, (25, 50, 100)), "long": (0.05, (75, 150, 300))}
+"""Iterations after which to take a vote, and the learning rates of LightGBM. CatBoost chooses its own by the numbers of
+rows and iterations. The long way is for many rows of two classes."""
 _DEFAULT_LEFT, _MISSING_SHIFT, _NAN = 2, 2, 2
 """In what LightGBM writes of a node: the bit for missing values that go to the left, and how it knows them."""
 
@@ -40,7 +40,7 @@ def check_installed(libraries: Sequence[str]) -> None:
 
 
 def fit_booster(
-    library: str, X: Array, y: Codes, weights: Array | None, seed: int
+    library: str, X: Array, y: Codes, weights: Array | None, seed: int, pace: str
 ) -> Boosting | ObliviousTrees | Always:
     """A booster of the library, trained on these rows on one thread.
 
@@ -53,13 +53,13 @@ def fit_booster(
     weights : array of float or None
         Positive weights of the rows.
     seed : int
+    pace : {"quick", "long"}
     """
     classes, labels, counts = np.unique(y, return_inverse=True, return_counts=True)
-    few = "two" if len(classes) == 2 else "more"
     most_frequent = Always(int(classes[counts.argmax()]), N_STAGES)
     if library == "lightgbm":
-        return _lightgbm(X, labels, weights, seed, classes, *_LIGHTGBM[few]) or most_frequent
-    return _catboost(X, labels, weights, seed, classes, _CATBOOST[few]) or most_frequent
+        return _lightgbm(X, labels, weights, seed, classes, *_LIGHTGBM[pace]) or most_frequent
+    return _catboost(X, labels, weights, seed, classes, _CATBOOST[pace]) or most_frequent
 
 
 def _catboost(

@@ -42,10 +42,10 @@ class Mixed(VoterSet):
     the same in training.
 
     Boosters of CatBoost and LightGBM race where ``kinds`` names them, as ``voters="boosted"`` does, which is all nine:
-    up to 300 iterations of CatBoost, which chooses its own learning rate, and of LightGBM at 0.05; of more than two
-    classes, up to 200, and 100 at 0.1. They take the packages of ``pip install 'certivote[boost]'`` to be trained, and
-    none to vote. Unnamed they do not race, installed or not: what a fit gives depends on what it was asked for. They
-    are trained on one thread; with another version of its package a booster may be another one.
+    200 iterations of CatBoost, which chooses its own learning rate, and 100 of LightGBM at 0.1; for many rows of two
+    classes 300 of each, those of LightGBM at 0.05. They take the packages of ``pip install 'certivote[boost]'`` to be
+    trained, and none to vote. Unnamed they do not race, installed or not: what a fit gives depends on what it was asked
+    for. They are trained on one thread; with another version of its package a booster may be another one.
 
     Missing values are handled. Columns of 3 to 12 distinct whole numbers are understood as codes of categories by the
     linear and kernel models, as numbers by the others. For linear and kernel models and for neighbours, columns are

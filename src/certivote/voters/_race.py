@@ -265,7 +265,7 @@ def _fit(kind: str, X: Array, y: Codes, entities: Codes | None, seed: int, pace:
     if kind == "boosting":
         return _boosting(X, y, weights, seed, *_PACES[pace])
     if kind in BOOSTERS:
-        return fit_booster(kind, X, y, weights, seed)
+        return fit_booster(kind, X, y, weights, seed, pace)
     # Sums in one order, for any number of cores.
     with threadpool_limits(1, user_api="blas"):
         if kind == "gaussian":
