@@ -134,9 +134,9 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, VoteP
         a vote for every case: ``smv-exact``, ``smv-mc`` (Theorem 5). The vote with the learned weights themselves, by a
         surrogate: ``fo``, ``so``, ``bin``, and for two classes ``c-bound``. The vote with the prior's weights, by
         Clopper-Pearson: ``holdout``.
-    voters : {"auto", "mixed", "forest", "stumps"}, voter set or list of classifiers, default="auto"
-        Who votes. See :mod:`certivote.voters`; a list may hold fitted and unfitted classifiers. ``auto``: ``mixed``
-        with ``method="auto"``, a forest otherwise.
+    voters : {"auto", "mixed", "boosted", "forest", "stumps"}, voter set or list of classifiers, default="auto"
+        Who votes. See :mod:`certivote.voters`; ``boosted`` is ``mixed`` with CatBoost and LightGBM; a list may hold
+        fitted and unfitted classifiers. ``auto``: ``mixed`` with ``method="auto"``, a forest otherwise.
     split : {"auto", "single", "none", "cross"}, int or split, default="auto"
         A name, or an object of :mod:`certivote.splits` with options, such as ``Cross(tau=0.3)``. ``single``: voters
         from one part, certificate on the other. ``none``: certificate on all rows, for voters that need none (stumps

@@ -7,7 +7,7 @@ many folds the others fall; none of these is certified. That nothing else decide
 import hashlib
 import math
 import platform
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -36,15 +36,27 @@ def random_key(c: Certificate, purpose: str, *which: int) -> int:
 
 def other_versions(c: Certificate) -> str:
     """What may be the reason for a difference besides a forgery; empty if all versions are the recorded ones."""
+    other = _others(c.provenance.versions)
+    return f" (the difference may come from other versions: {other})" if other else ""
+
+
+def other_libraries(c: Certificate, needed: Sequence[str]) -> str:
+    """Which packages that training again needs are others than those recorded; empty if none is."""
+    recorded = dict(c.provenance.versions)
+    return _others([(name, recorded.get(name, "no version")) for name in needed])
+
+
+def _others(versions: Iterable[tuple[str, str]]) -> str:
+    """The packages that are installed in another version, or not at all."""
     other = []
-    for name, recorded in c.provenance.versions:
+    for name, recorded in versions:
         try:
             here = platform.python_version() if name == "python" else version(name)
         except (PackageNotFoundError, ValueError):
             here = "not installed"
         if here != recorded:
             other.append(f"{name} {recorded:.20} recorded, {here} here")
-    return f" (the difference may come from other versions: {'; '.join(other)})" if other else ""
+    return "; ".join(other)
 
 
 # --- What the first rows may have decided.

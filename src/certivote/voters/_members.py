@@ -13,6 +13,7 @@ from certivote.voters._base import NOT_STORED
 from certivote.voters._boosting import Boosting
 from certivote.voters._encoding import Encoding
 from certivote.voters._machines import Always, Gaussian, KernelPairs, KernelScores, Linear
+from certivote.voters._oblivious import ObliviousTrees
 
 # The nearest of some points whose coordinates are whole numbers, exactly.
 
@@ -110,7 +111,7 @@ def _smallest(far: Array, count: int) -> NDArray[np.intp]:
 
 
 Codes = NDArray[np.intp]
-Model = Always | Boosting | Gaussian | Linear | KernelScores | KernelPairs
+Model = Always | Boosting | ObliviousTrees | Gaussian | Linear | KernelScores | KernelPairs
 
 _SIZES = (1, 5, 15)
 """Neighbourhoods that vote."""
@@ -188,7 +189,7 @@ class FoldedMember:
         models, stages = np.flatnonzero(wanted.any(axis=(1, 2))), np.flatnonzero(wanted.any(axis=(0, 2)))
         few = [self.models[k] for k in models]
         if len(stages) < self.n_groups:
-            few = [model.only(stages) for model in few if isinstance(model, Always | Boosting)]
+            few = [model.only(stages) for model in few if isinstance(model, Always | Boosting | ObliviousTrees)]
         kept = np.arange(wanted.size).reshape(wanted.shape)[models[:, None], stages].ravel()
         return FoldedMember(
             tuple(few), tuple(self.columns[k] for k in models), len(stages), n_ballots=self.n_ballots
@@ -204,7 +205,7 @@ class FoldedMember:
 
 def model_votes(model: Model, X: Array, count: int) -> Codes:
     """Codes of shape (n_rows, n_stages * count): so many votes of the model at each of its stages."""
-    if count > 1 and isinstance(model, Boosting):
+    if count > 1 and isinstance(model, Boosting | ObliviousTrees):
         return staged_ballots(model, X, count)
     return np.repeat(model.answers(X), count, axis=1)
 

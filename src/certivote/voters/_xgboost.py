@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -81,4 +82,5 @@ def with_booster(own: FittedVoters, model: bytes, X: NDArray[Any], n_classes: in
     unseen = staged_ballots(boosting, X, BALLOTS).astype(np.int32)
     columns = np.arange(X.shape[1], dtype=np.int64)
     member = FoldedMember((boosting,), (columns,), len(boosting.stages), unseen, BALLOTS)
-    return FittedMixed(own.forests, (*own.members, member), own.n_classes)
+    raced, kept = (*own.raced, "xgboost"), (*own.kept, "xgboost")
+    return replace(own, members=(*own.members, member), raced=raced, kept=kept)
