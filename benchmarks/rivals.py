@@ -33,7 +33,7 @@ import typer
 from finished import read, record
 from rivals_data import DECIDE, JUDGE, NAMES, SEEDS, load, split
 from rivals_models import BEFORE, FOUR, OURS, RIVALS
-from rivals_tables import newest, table
+from rivals_tables import tables as made_tables
 
 FIELDS = ("dataset", "seed", "what", "version", "rows", "bound", "test_error", "cv_error", "fit", "predict", "size")
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
@@ -52,7 +52,7 @@ def main(
     out.mkdir(parents=True, exist_ok=True)
     if not tables:
         run(path, data, range(min(seeds, len(SEEDS))), chosen(dataset), what or WHATS)
-    text = table(newest(read(path)), tuple(NAMES), JUDGE)
+    text = made_tables(read(path))
     path.with_suffix(".md").write_text(text, encoding="utf-8")
     typer.echo(text)
 
