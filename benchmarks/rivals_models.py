@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 import warnings
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,8 @@ import pandas as pd
 BEFORE = "f76bad9"
 RIVALS = "rivals"
 """The four together."""
-FOUR = ("forest", "boosting", "lightgbm", "catboost")
+FOUR = {"forest": "scikit-learn", "boosting": "scikit-learn", "lightgbm": "lightgbm", "catboost": "catboost"}
+"""Of which packages they are."""
 OURS = (BEFORE, "now", "boosted")
 DELTA = 0.05
 FOLDS = 3
@@ -94,7 +96,7 @@ def four(_: str, X: pd.DataFrame, y: Any, X_test: pd.DataFrame, y_test: Any, see
     seen, unseen = np.array_split(np.random.default_rng([seed, 1]).permutation(len(y)), 2)
     folds = list(StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(X, y))
     found = []
-    for name in FOUR:
+    for name, package in FOUR.items():
         rows, rows_test = prepared(name, X, X), prepared(name, X, X_test)
 
         def errors(train: Any, others: Any, name: str = name, rows: Any = rows) -> int:
@@ -107,6 +109,7 @@ def four(_: str, X: pd.DataFrame, y: Any, X_test: pd.DataFrame, y_test: Any, see
         found.append(
             {
                 "what": name,
+                "version": f"{package} {version(package)}",
                 "rows": len(y),
                 "bound": holdout(errors(seen, unseen), len(unseen), DELTA),
                 "cv_error": sum(errors(*fold) for fold in folds) / len(y),
