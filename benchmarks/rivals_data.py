@@ -65,7 +65,7 @@ CAPS = {
 }
 """Training rows at most, where they are not ``CAP``."""
 PICTURES = ("mnist", "fashion-mnist")
-"""Of 28 x 28 pixels; the means of squares of 4 x 4 stand for them."""
+"""Of 28 x 28 pixels; the means of squares of 7 x 7 stand for them."""
 
 
 def _first_halves() -> tuple[str, ...]:
@@ -97,7 +97,7 @@ def load(name: str, data: Path | None = None) -> Table:
     content = keel.load(name) if name in keel.NAMES else load_paper(name, data)
     X: NDArray[Any] = content.X
     if name in PICTURES:
-        X = X.reshape(-1, 7, 4, 7, 4).mean(axis=(2, 4)).reshape(len(X), 49)
+        X = X.reshape(-1, 4, 7, 4, 7).mean(axis=(2, 4)).reshape(len(X), 16)
     columns: Sequence[str] = [f"x{i}" for i in range(X.shape[1])]
     return Table(name, pd.DataFrame(np.asarray(X, dtype=float), columns=columns), content.y.astype(str))
 
