@@ -31,7 +31,7 @@ from typing import Annotated, Any
 import earlier
 import typer
 from finished import read, record
-from rivals_data import DECIDE, JUDGE, NAMES, SEEDS, load, split
+from rivals_data import DECIDE, JUDGE, SEEDS, load, split
 from rivals_models import BEFORE, FOUR, OURS, RIVALS
 from rivals_tables import tables as made_tables
 
@@ -58,8 +58,9 @@ def main(
 
 
 def chosen(names: Sequence[str] | None) -> list[str]:
+    """Those that judge first, unless told otherwise."""
     halves = {"decide": DECIDE, "judge": JUDGE}
-    return [name for given in names or NAMES for name in halves.get(given, (given,))]
+    return [name for given in names or ("judge", "decide") for name in halves.get(given, (given,))]
 
 
 def run(path: Path, data: Path | None, seeds: Sequence[int], names: Sequence[str], whats: Sequence[str]) -> None:
