@@ -176,7 +176,7 @@ def _cost(member: Member) -> float:
         if isinstance(model, Boosting):
             cost += 8.0 * model.trees.n_trees
         elif isinstance(model, ObliviousTrees):
-            cost += 8.0 * len(model.columns)
+            cost += 4.0 * len(model.columns)
         elif isinstance(model, KernelPairs | KernelScores):
             cost += 3.0 * len(model.points) + model.points.size / 25.0
     return cost
