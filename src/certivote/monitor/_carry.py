@@ -114,7 +114,7 @@ def carry(
     own = delta_share * earlier.delta * (4 / 5 if earlier.together else 1.0) * _BELOW
     differ = fixed_statement("disagreement", "", before != after, own, entities, in_order=False)
     old_bound = min(restated(earlier, earlier.deployed_part.statement, 1.0 - delta_share), 1.0)
-    made = provenance_now(Table("", (), 0, ()), Streams(Seed((), False), ""), ())
+    made = provenance_now(Table("", (), 0, ()), Streams(Seed((), False), ""))
     return CarriedCertificate(
         kind="carried",
         schema_version=SCHEMA_VERSION,

@@ -299,7 +299,7 @@ fixed number: 153)
         """What was counted, with what is said to follow from it."""
         streams = Streams(self.seed, self.rows_digest)
         streams.used = bool(self.rows_digest)
-        made = provenance_now(Table("", (), 0, ()), streams, ())
+        made = provenance_now(Table("", (), 0, ()), streams)
         return StoppedCertificate(
             kind="stopped",
             schema_version=SCHEMA_VERSION,
