@@ -114,6 +114,7 @@ def test_a_model_answers_and_its_own_rows_are_refused(made, tmp_path):
         (["--batch", "0"], "whole number from 1"),
         (["--model", "m.certivote"], "give one of them"),
         (["--labels", "-"], "give the name of a file"),
+        (["--labels", "l.xlsx"], "a name that ends with .csv"),
     ],
 )
 def test_what_does_not_fit_ends_in_a_line_and_changes_nothing(made, tmp_path, change, match):

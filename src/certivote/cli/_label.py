@@ -112,6 +112,8 @@ def label(
     for option, named in {"--state": state, "--labels": labels}.items():
         if is_standard_output(named):
             fail(f"{option}: give the name of a file.")
+    if labels.suffix.lower() not in (".csv", ".txt", ""):
+        fail(f"--labels: {labels}: it is written as CSV; give a name that ends with .csv.")
     file = form.file(data)
     outputs = {"--state": state, "--labels": labels, "--out": out, "--report": page.report}
     check_files({"DATA": data, "--model": model}, outputs)
@@ -161,11 +163,12 @@ def read_labels(path: TableFile, truth: str, n_rows: int) -> tuple[Any, dict[int
         if name not in frame.columns:
             fail(f"{path}: there is no column {name!r:.80}; give the file that `certivote label` has written.")
     found: dict[int, str] = {}
-    for text, said in zip(frame[ROW].astype(str), frame[truth].astype(str), strict=True):
+    empty = frame[truth].isna()
+    for text, said in zip(frame[ROW].astype(str), frame[truth].astype(str).where(~empty, ""), strict=True):
         row = int(text) - 1 if text.isdecimal() and len(text) < 16 else -1
         if not 0 <= row < n_rows or row in found:
             fail(f"{path}: the column {ROW!r} holds {text!r:.40}, which is no row of the table, or is there twice.")
-        found[row] = "" if said in ("nan", "None") else said.strip()
+        found[row] = said.strip()
     return frame, found
 
 
