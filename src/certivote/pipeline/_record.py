@@ -249,6 +249,7 @@ def assemble(
         learned_rows=learned_rows,
         bets="in order" if plan.in_order or not placed else "at once",
         candidates=(),
+        differences=(),
         provenance=_provenance(rows.table, prepared.streams, plan.parameters),
     )
 
