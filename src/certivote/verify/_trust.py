@@ -170,6 +170,7 @@ def _of_the_units(c: Certificate, seen: AuditScope) -> Iterator[_Row]:
         )
         fields = "all.entities all.majority.losses own.losses own.holdout.losses"
         said = " said.entities said.losses candidates[].statement.losses"
+        said += " differences[].losses" if c.differences else ""
         yield _Row("entities", _with_units(c, seen), why, fields + said)
         why = "their voters are not in the model: only fitting again shows what they get wrong"
         fields = "others.losses others.holdout.losses"
@@ -266,6 +267,7 @@ def _of_given_models(c: Certificate, seen: AuditScope) -> Iterator[_Row]:
     why = "only their answers show what is counted of them"
     fields = "own.n own.errors own.holdout.errors own.majority.label own.majority.errors own.votes_digest said.n"
     fields += " said.errors classes candidates[].statement.errors provenance.n_rows provenance.class_counts"
+    fields += " differences[].first_only differences[].second_only" if c.differences else ""
     yield _Row("counts", Level.DATA, why, fields)
     yield _Row("statistics", _with_units(c, seen), why, "own.means said.means")
     fields = "own.certification_digest own.duplicates provenance.columns provenance.n_columns subject"
@@ -279,6 +281,9 @@ def _of_given_models(c: Certificate, seen: AuditScope) -> Iterator[_Row]:
         yield _Row("the draw", Level.NEVER, why, "own.alpha own.log_weights own.draw provenance.entropy")
     why = "they come from looking at the rows; certifying the same models again shows them"
     yield _Row("remarks", Level.NEVER, why, "findings")
+    if any(each.margin is not None for each in c.differences):
+        why = "that it was fixed before anybody looked at the rows, nothing shows; the limits do not rest on it"
+        yield _Row("margin of the differences", Level.NEVER, why, "differences[].margin")
     why = "they are whatever somebody called them; a dictionary of models or answers shows them"
     shown = Level.MODEL if seen.called else Level.NEVER
     yield _Row("names of the models", shown, why, "candidates[].name provenance.parameters")
