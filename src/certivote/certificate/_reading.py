@@ -67,8 +67,9 @@ def check_certificate(certificate: "Certificate") -> None:
         with at(f".findings[{i}]"):
             finding.check()
     for i, difference in enumerate(certificate.differences):
-        if bool(difference.entities) != grouped:
-            with at(f".differences[{i}]"):
+        with at(f".differences[{i}]"):
+            difference.check()
+            if bool(difference.entities) != grouped:
                 raise CodecError(f"has {difference.entities} entities in {difference.n} rows")
     with at(".provenance"):
         _check_recorded(certificate.provenance.parameters)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from certivote.certificate import Certificate, number_up
+from certivote.certificate import Certificate
 from certivote.cli._messages import complain, fail, say
 from certivote.cli._options import Options, share
 
@@ -56,7 +56,7 @@ class DifferenceOptions(Options):
         missing = [each for each in certificate.differences if each.first == first and not each.within_margin]
         if certificate.differences and not missing:
             return
-        by = f"by more than {number_up(100.0 * self.margin)} percentage points"
+        by = f"by more than {100.0 * self.margin:.6g} percentage points"
         for each in missing:
             rows = each.rows_needed()
             more = f"; about {rows:,} rows might show it, if all stays as it was seen" if rows else ""

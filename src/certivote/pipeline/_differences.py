@@ -11,10 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 from certivote.certificate import Difference
 from certivote.maths.betting import betting_upper, order_free_upper
 from certivote.maths.difference import difference_upper
-from certivote.pipeline._plan import Plan
+from certivote.pipeline._plan import MOST_COMPARED, Plan
 from certivote.theory.entities import Entities
 
 Mask = NDArray[np.bool_]
+_GRID = 2.0**24
+"""Limits are recorded as multiples of one part of this, rounded outwards: they are proved, and not repeated."""
 
 
 def make_differences(
@@ -57,8 +59,8 @@ def _difference(
         losses=tuple(losses.tolist()),
         delta=delta,
         margin=margin,
-        lower=lower,
-        upper=upper,
+        lower=math.floor(lower * _GRID) / _GRID,
+        upper=math.ceil(upper * _GRID) / _GRID,
     )
 
 
@@ -75,8 +77,8 @@ def check_margin(margin: Any, n_models: int) -> float | None:
         return None
     if isinstance(margin, bool) or not isinstance(margin, int | float | np.number) or not 0.0 < margin < 1.0:
         raise ValueError(f"margin must be a number between 0 and 1, such as 0.005; got {margin!r:.100}.")
-    if n_models < 2:
-        raise ValueError("margin is about the difference of two models; give several.")
+    if not 2 <= n_models <= MOST_COMPARED:
+        raise ValueError(f"margin is about differences of models; give two, or up to {MOST_COMPARED}.")
     return float(margin)
 
 

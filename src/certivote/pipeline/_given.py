@@ -243,7 +243,7 @@ def _best(
     plan: Plan, rows: AnsweredRows, answers: Mapping[str, Codes], data: Sequence[PromiseData], margin: float | None
 ) -> Certificate:
     """The certificate of the best candidate: one of the models, or a vote of them."""
-    plan, names = for_models(plan, list(answers), rows.subject, rows.streams.seed), list(answers)
+    plan, names = for_models(plan, list(answers), rows.subject, rows.streams.seed, margin), list(answers)
     check_promises(plan.promises, rows.classes, data[0].columns)
     check_promise_data(plan.promises, data, names)
     # A vote of several is drawn first: all certificates then say where randomness came from, whichever is the best.

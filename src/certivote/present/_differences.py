@@ -5,7 +5,6 @@ from certivote.certificate import (
     Difference,
     confidence,
     counted,
-    number_up,
     percent_down,
     percent_up,
     units,
@@ -30,10 +29,10 @@ def told_apart(difference: Difference) -> str:
     first, second = f"'{plain_text(difference.first)}'", f"'{plain_text(difference.second)}'"
     if difference.verdict == "cannot be told apart":
         return f"{first} and {second} cannot be told apart on these rows"
-    worse, _, margin = difference.verdict.partition("not worse by more than ")
-    if not margin:
+    worse, _, within = difference.verdict.partition("not worse by more than ")
+    if not within:
         return f"{first} is {worse} than {second}"
-    by = f"by more than {number_up(100.0 * float(margin))} percentage points"
+    by = f"by more than {100.0 * (difference.margin or 0.0):.6g} percentage points"
     return f"{first} is worse than {second}, but not {by}" if worse else f"{first} is not worse than {second} {by}"
 
 

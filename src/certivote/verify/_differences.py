@@ -18,6 +18,7 @@ so that by Cauchy and Schwarz ``E_s f <= v + |s - m| |v'| + sqrt(v) x sqrt(n (n 
 import math
 from collections.abc import Callable, Iterator
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from flint import arb, ctx
@@ -38,6 +39,8 @@ _CLOSE = 1e-12
 """How far losses of entities may be from those of both models; and the statistic from what is recorded."""
 _LOOSE = 0.05
 """How far a limit may be above what can be proved, as a part of its distance to what was observed."""
+_DIGITS = 24
+"""Binary digits that limits are recorded with."""
 _FIRST_CELLS, _ROUNDS = 32, 9
 """Cells to begin with; those that are not proved are divided by four, this many times."""
 _AT_ONCE = 2_000_000
@@ -50,20 +53,28 @@ def pairs_of(c: Certificate) -> list[tuple[str, str]]:
     return list(combinations(names, 2)) if len(names) <= _MOST_MODELS else []
 
 
-def check_differences(c: Certificate) -> Iterator[Check]:
+def check_differences(c: Certificate, parameters: dict[str, Any] | None) -> Iterator[Check]:
     """Whether all pairs are there, each at its part of delta, with counts that can be, and limits that are proved."""
     wanted, found = pairs_of(c), [(each.first, each.second) for each in c.differences]
+    if c.is_given:
+        yield _margin(c, parameters)
     if not wanted and not found:
         return
-    margins = {each.margin for each in c.differences}
-    right = found == wanted and len(margins) == 1 and all(each is None or 0.0 < each < 1.0 for each in margins)
-    yield Check("differences", right, f"{counted(len(found), 'pair')} of models, {len(wanted)} to be compared")
-    if not right:
+    yield Check("differences", found == wanted, f"{counted(len(found), 'pair')} of models, {len(wanted)} to compare")
+    if found != wanted:
         return
     with ctx.workprec(BITS):
         due = promise_share(c) / len(wanted)
         for each, (first, second) in zip(c.differences, combinations(range(len(c.candidates)), 2), strict=True):
             yield from _check(c, each, first, second, due)
+
+
+def _margin(c: Certificate, parameters: dict[str, Any] | None) -> Check:
+    """Whether all differences have the margin that was asked for, if one was."""
+    asked = None if parameters is None else parameters["margin"]
+    right = asked is None or (isinstance(asked, float) and 0.0 < asked < 1.0 and bool(c.differences))
+    right = right and all(each.margin == asked for each in c.differences)
+    return Check("margin", right, f"{asked!r:.40} was asked for" if asked is not None else "none was asked for")
 
 
 def _check(c: Certificate, each: Difference, first: int, second: int, due: arb) -> Iterator[Check]:
@@ -78,6 +89,7 @@ def _check(c: Certificate, each: Difference, first: int, second: int, due: arb) 
     try:
         upper, lower = _sides(c, each, level)
         proved = upper(arb(each.upper)) and lower(arb(-each.lower))
+        proved = proved and all(math.ldexp(limit, _DIGITS).is_integer() for limit in (each.lower, each.upper))
         yield Check(f"{where}, limits", proved, f"{limits} {'proved' if proved else 'NOT proved: too narrow'}")
         seen = each.observed
         near = all(

@@ -142,7 +142,7 @@ def audit(c: Certificate, given: AuditInput) -> Iterator[Check]:
     yield from check_settings(c)
     yield from check_facts(c, parameters)
     yield from check_candidates(c, parameters)
-    yield from check_differences(c)
+    yield from check_differences(c, parameters)
     yield check_first_rows(c, parameters)
     yield from check_source(c, given.source_digest)
     yield from check_earlier(c, given.earlier)

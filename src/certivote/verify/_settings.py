@@ -13,7 +13,16 @@ import numpy as np
 from certivote.certificate import Certificate, PartRecord
 from certivote.verify._check import Check
 from certivote.verify._families import FAMILIES
-from certivote.verify._methods import DRAWN, GIVEN, GIVEN_PARAMETERS, METHODS, PROMISE_PARAMETERS, Method, method_of
+from certivote.verify._methods import (
+    COMPARED_PARAMETERS,
+    DRAWN,
+    GIVEN,
+    GIVEN_PARAMETERS,
+    METHODS,
+    PROMISE_PARAMETERS,
+    Method,
+    method_of,
+)
 from certivote.verify._promises import shown_promises
 from certivote.verify._rows import may_fold
 from certivote.verify._simulation import Array
@@ -191,7 +200,9 @@ def _compare(c: Certificate, given: dict[str, Any], method: Method) -> Iterator[
 
 def _names(c: Certificate) -> tuple[str, ...]:
     """Names of the parameters that a record has, in their order."""
-    return (GIVEN_PARAMETERS if c.is_given else PARAMETERS) + PROMISE_PARAMETERS
+    if c.is_given:
+        return GIVEN_PARAMETERS + PROMISE_PARAMETERS + COMPARED_PARAMETERS
+    return PARAMETERS + PROMISE_PARAMETERS
 
 
 def _promises(c: Certificate) -> Any:

@@ -281,9 +281,6 @@ def _of_given_models(c: Certificate, seen: AuditScope) -> Iterator[_Row]:
         yield _Row("the draw", Level.NEVER, why, "own.alpha own.log_weights own.draw provenance.entropy")
     why = "they come from looking at the rows; certifying the same models again shows them"
     yield _Row("remarks", Level.NEVER, why, "findings")
-    if any(each.margin is not None for each in c.differences):
-        why = "that it was fixed before anybody looked at the rows, nothing shows; the limits do not rest on it"
-        yield _Row("margin of the differences", Level.NEVER, why, "differences[].margin")
     why = "they are whatever somebody called them; a dictionary of models or answers shows them"
     shown = Level.MODEL if seen.called else Level.NEVER
     yield _Row("names of the models", shown, why, "candidates[].name provenance.parameters")
