@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
-from certivote.certificate import Certificate
+from certivote.certificate import Certificate, confidence
 from certivote.cli._messages import complain, fail, say
 from certivote.cli._options import Options, share
+from certivote.present import difference_line
 
 NOT_SHOWN = 4
 """The exit code where a model was to be shown not worse than others, and was not."""
@@ -42,10 +43,13 @@ class DifferenceOptions(Options):
     def show(self, certificate: Certificate, quiet: bool) -> None:
         """Print all pairs."""
         if self.difference and not quiet:
-            for each in certificate.differences:
-                say(f"{each}")
-                say("")
-            if not certificate.differences:
+            found = certificate.differences
+            if found:
+                at_once = ", all at once" if len(found) > 1 or certificate.together else ""
+                say(f"With {confidence(certificate.delta)} confidence{at_once}:")
+                for each in found:
+                    say(f"  {difference_line(each)}.")
+            else:
                 say(f"The {len(certificate.candidates)} models are too many to compare all pairs; name ten at most.")
 
     def end(self, certificate: Certificate) -> None:

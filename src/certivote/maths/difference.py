@@ -24,8 +24,8 @@ the larger ``D`` is: what is above a rejected ``D`` is rejected. Where ``s < -D`
 is the mean ``g(s)`` of a function ``f`` of ``j`` between 0 and 1, and with the binomial probabilities ``b`` and their
 derivatives in ``s``, by Cauchy and Schwarz,
 
-    |g'(s)|  = |E[f b'/b]|  <= sqrt(g (1 - g)) sqrt(n / (s (1 - s))),
-    |g''(s)| = |E[f b''/b]| <= sqrt(g) sqrt(2 n (n - 1)) / (s (1 - s)).
+    abs(g'(s))  = abs(E[f b'/b])  <= sqrt(g (1 - g)) sqrt(n / (s (1 - s))),
+    abs(g''(s)) = abs(E[f b''/b]) <= sqrt(g) sqrt(2 n (n - 1)) / (s (1 - s)).
 
 By the first, ``arcsin sqrt(g)`` changes by at most ``sqrt(n)`` times what ``arcsin sqrt(s)`` does, which bounds ``g``
 in the cell by its value in the middle. With that in the second, ``g`` is at most a parabola through that value with the
