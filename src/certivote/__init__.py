@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from certivote.estimator import CertifiedVoteClassifier, load
     from certivote.monitor import DriftMonitor, Monitor, recertify
     from certivote.pipeline import (
+        LearnedVote,
         PredictionCounts,
         certify,
         certify_counts,
@@ -23,9 +24,17 @@ if TYPE_CHECKING:
         certify_predictions,
         compare,
         count_predictions,
+        learn,
         merge_counts,
     )
-    from certivote.present import plot_certificate, plot_comparison, plot_decisions, plot_monitor, plot_weights
+    from certivote.present import (
+        plot_certificate,
+        plot_comparison,
+        plot_decisions,
+        plot_learning,
+        plot_monitor,
+        plot_weights,
+    )
 else:
     __getattr__, __dir__ = late_names(
         __name__,
@@ -35,6 +44,7 @@ else:
             "methods": [],
             "monitor": ["DriftMonitor", "Monitor", "recertify"],
             "pipeline": [
+                "LearnedVote",
                 "PredictionCounts",
                 "certify",
                 "certify_counts",
@@ -42,9 +52,17 @@ else:
                 "certify_predictions",
                 "compare",
                 "count_predictions",
+                "learn",
                 "merge_counts",
             ],
-            "present": ["plot_certificate", "plot_comparison", "plot_decisions", "plot_monitor", "plot_weights"],
+            "present": [
+                "plot_certificate",
+                "plot_comparison",
+                "plot_decisions",
+                "plot_learning",
+                "plot_monitor",
+                "plot_weights",
+            ],
             "promises": [],
             "splits": [],
             "voters": [],
@@ -55,6 +73,7 @@ __all__ = [
     "Certificate",
     "CertifiedVoteClassifier",
     "DriftMonitor",
+    "LearnedVote",
     "Monitor",
     "PredictionCounts",
     "__version__",
@@ -64,12 +83,14 @@ __all__ = [
     "certify_predictions",
     "compare",
     "count_predictions",
+    "learn",
     "load",
     "merge_counts",
     "methods",
     "plot_certificate",
     "plot_comparison",
     "plot_decisions",
+    "plot_learning",
     "plot_monitor",
     "plot_weights",
     "recertify",

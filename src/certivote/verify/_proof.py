@@ -13,7 +13,7 @@ from certivote.certificate import Certificate, PartRecord, Statement
 from certivote.verify._balls import kl_limit_holds
 from certivote.verify._check import Check
 from certivote.verify._families import FAMILIES
-from certivote.verify._methods import RANDOM, method_of
+from certivote.verify._methods import RANDOM, method_of, n_candidates
 from certivote.verify._theorems import Terms, losses_fit
 
 SLACK = arb("1e-8")
@@ -35,6 +35,14 @@ def promise_share(c: Certificate) -> arb:
     All differences of models together are as one promise.
     """
     return arb(c.delta) / 5 / (len(c.promises) + bool(c.differences)) if c.together else arb(c.delta)
+
+
+def part_of_vote(c: Certificate, delta: arb) -> arb:
+    """What the vote of one part has of a delta: its share, where certification rows chose; of each part and candidate.
+
+    That this is the share of a vote of this kind, the parameters show.
+    """
+    return arb(c.share) * delta / len(c.parts) / n_candidates(c)
 
 
 def is_share(stated: float, due: arb) -> bool:
