@@ -11,6 +11,7 @@ methods import when they are called.
 from certivote.certificate._alignment import check_aligned
 from certivote.certificate._carried import CarriedCertificate, CarriedClass
 from certivote.certificate._certificate import Certificate, PriorKind, Subject
+from certivote.certificate._differences import Difference
 from certivote.certificate._digests import (
     as_rows,
     data_digest,
@@ -63,6 +64,7 @@ __all__ = [
     "CarriedClass",
     "Certificate",
     "Certified",
+    "Difference",
     "Drift",
     "Earlier",
     "Finding",

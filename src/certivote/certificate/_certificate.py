@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from certivote.certificate._alignment import check_aligned
+from certivote.certificate._differences import Difference
 from certivote.certificate._findings import Finding, FirstRows
 from certivote.certificate._parts import Candidate, PartRecord, RenyiOrder
 from certivote.certificate._provenance import Provenance
@@ -103,6 +104,9 @@ class Certificate(Views):
     candidates : tuple of Candidate
         Of :func:`certivote.certify` with several models: all of them, with bounds that hold together. The certificate
         itself is about the one with the smallest, or about the vote of them that was learned if its bound is smaller.
+    differences : tuple of Difference
+        Of several given models, each pair: limits for the error of one minus that of the other. All of them hold at
+        once, with a delta of their own beside ``bound``, or with their part of it if ``together``.
     provenance : Provenance
         When, from which data, with which parameters, seed and versions of libraries it was made.
     """
@@ -139,6 +143,7 @@ class Certificate(Views):
     learned_rows: Count | None
     bets: Literal["in order", "at once"]
     candidates: tuple[Candidate, ...]
+    differences: tuple[Difference, ...]
     provenance: Provenance
 
     def __post_init__(self) -> None:

@@ -69,6 +69,11 @@ def check_certificate(certificate: "Certificate") -> None:
     for i, finding in enumerate(certificate.findings):
         with at(f".findings[{i}]"):
             finding.check()
+    for i, difference in enumerate(certificate.differences):
+        with at(f".differences[{i}]"):
+            difference.check()
+            if bool(difference.entities) != grouped:
+                raise CodecError(f"has {difference.entities} entities in {difference.n} rows")
     with at(".provenance"):
         _check_recorded(certificate.provenance.parameters)
     seen = set()

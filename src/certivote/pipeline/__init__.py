@@ -12,6 +12,7 @@ from certivote.pipeline._answers import ask
 from certivote.pipeline._blocks import Block
 from certivote.pipeline._compare import compare
 from certivote.pipeline._counts import PredictionCounts, certify_counts, count_predictions, merge_counts
+from certivote.pipeline._differences import certify_difference
 from certivote.pipeline._division import ROWS_BY_NUMBER, ByNumber, NumberedRows, PartRows, Split, trains
 from certivote.pipeline._duplicates import COMPARED_ROWS
 from certivote.pipeline._given import certify, certify_predictions, check_fresh
@@ -89,6 +90,7 @@ __all__ = [
     "ask",
     "certify",
     "certify_counts",
+    "certify_difference",
     "certify_predictions",
     "certify_votes",
     "check_fresh",

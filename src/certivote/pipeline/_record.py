@@ -253,6 +253,7 @@ def assemble(
         learned_rows=learned_rows,
         bets="in order" if plan.in_order or not placed else "at once",
         candidates=(),
+        differences=(),
         provenance=provenance_now(rows.table, prepared.streams, plan.parameters, plan.voters.libraries),
     )
 

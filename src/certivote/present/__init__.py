@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from certivote._late import late_names
 from certivote.present._cautions import cautions
+from certivote.present._differences import difference_line, difference_text
 from certivote.present._figure_style import PALE, STYLE, mixed
 from certivote.present._plain import plain_text
 from certivote.present._promises import promise_text
@@ -72,6 +73,8 @@ __all__ = [
     "choices",
     "comparison_text",
     "details_text",
+    "difference_line",
+    "difference_text",
     "hyper_prior",
     "log_certificate",
     "metrics_text",
