@@ -124,14 +124,14 @@ class Within:
     """
 
     def __init__(self, least: float, most: float, closed: Literal["both", "left", "right", "neither"] = "both"):
-        self._includes_least, self._includes_most = closed in ("both", "left"), closed in ("both", "right")
-        self._least = least if self._includes_least else math.nextafter(least, math.inf)
-        self._most = most if self._includes_most else math.nextafter(most, -math.inf)
-        self._ends = f"{least}, {most}"
+        self.ends = least, most
+        self.includes = closed in ("both", "left"), closed in ("both", "right")
+        self._least = least if self.includes[0] else math.nextafter(least, math.inf)
+        self._most = most if self.includes[1] else math.nextafter(most, -math.inf)
 
     def __call__(self, value: float) -> None:
         if not self._least <= value <= self._most:
-            interval = f"{'(['[self._includes_least]}{self._ends}{')]'[self._includes_most]}"
+            interval = f"{'(['[self.includes[0]]}{self.ends[0]}, {self.ends[1]}{')]'[self.includes[1]]}"
             raise CodecError(f"must be in {interval}; got {shown(value)}")
 
 
@@ -139,22 +139,22 @@ class Longest:
     """Texts and lists of up to a number of characters or entries."""
 
     def __init__(self, most: int):
-        self._most = most
+        self.most = most
 
     def __call__(self, value: Sequence[Any]) -> None:
-        if len(value) > self._most:
-            raise CodecError(f"must have a length of at most {self._most:,}; got {len(value):,}")
+        if len(value) > self.most:
+            raise CodecError(f"must have a length of at most {self.most:,}; got {len(value):,}")
 
 
 class Names:
     """Names in a registry, to which other packages may add. A name is compared, and nothing is done with it."""
 
     def __init__(self, known: Collection[str]):
-        self._known = known
+        self.known = known
 
     def __call__(self, value: str) -> None:
-        if value not in self._known:
-            raise CodecError(f"must be one of {', '.join(self._known)}; got {shown(value)}")
+        if value not in self.known:
+            raise CodecError(f"must be one of {', '.join(self.known)}; got {shown(value)}")
 
 
 def printable(value: str) -> None:
