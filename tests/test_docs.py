@@ -69,6 +69,7 @@ REFERENCE = (
     "certivote.remarks",
     "certivote.pipeline",
     "certivote.verify",
+    "certivote.verify_certificate",
     "certivote.io",
     "certivote.monitor",
     "certivote.present",
