@@ -31,27 +31,19 @@ def root(tmp_path):
     return tmp_path
 
 
+BETA, BASE, LAYERS = "src/certivote/maths/beta.py", "src/certivote/votes/_base.py", "tests/test_layers.py"
+
+
 @pytest.mark.parametrize(
     ("names", "tests"),
     [
         ([], []),
-        (["README.md"], ["tests/test_layers.py"]),
-        (
-            ["src/certivote/maths/beta.py"],
-            ["tests/maths", "src/certivote/maths/beta.py", "tests/test_layers.py", "tests/votes"],
-        ),
-        (["src/certivote/codec.py"], ["tests/test_codec.py", "src/certivote/codec.py", "tests/test_layers.py"]),
-        (["tests/made_data.py"], ["tests/voters/test_a.py", "tests/votes/test_base.py", "tests/test_layers.py"]),
-        (
-            ["src/certivote/votes/_base.py", "tests/test_codec.py"],
-            [
-                "tests/test_codec.py",
-                "tests/votes",
-                "src/certivote/votes/_base.py",
-                "tests/test_layers.py",
-                "tests/voters",
-            ],
-        ),
+        (["README.md"], [["tests/test_docs.py", LAYERS]]),
+        (["Makefile"], [[LAYERS]]),
+        ([BETA], [["tests/maths", BETA, LAYERS], ["tests/votes"]]),
+        (["src/certivote/codec.py"], [["tests/test_codec.py", "src/certivote/codec.py", LAYERS]]),
+        (["tests/made_data.py"], [["tests/voters/test_a.py", "tests/votes/test_base.py", LAYERS]]),
+        ([BASE, "tests/test_codec.py"], [["tests/test_codec.py", "tests/votes", BASE, LAYERS], ["tests/voters"]]),
     ],
 )
 def test_the_nearest_tests_come_first(names, tests, root):
