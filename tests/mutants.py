@@ -11,8 +11,8 @@ import argparse
 import ast
 import copy
 import csv
+import hashlib
 import os
-import random
 import re
 import shutil
 import subprocess
@@ -53,7 +53,12 @@ class Mutant(NamedTuple):
 
     @property
     def key(self) -> tuple[str, ...]:
-        return tuple(map(str, self[:6]))
+        """What it is known by, wherever other changes of the file have moved it."""
+        return self.file, str(self.column), self.change, self.before, self.after
+
+    def rank(self, seed: int) -> bytes:
+        """A random number that is its own: those that are chosen stay chosen when others come or go."""
+        return hashlib.sha256(repr((seed, *self.key)).encode()).digest()
 
 
 def changed(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
@@ -112,8 +117,9 @@ def chosen(count: int, seed: int) -> list[Mutant]:
     """As many of all rooms, room by room."""
     paths = [path for room in ROOMS for path in sorted((SOURCE / "certivote" / room).rglob("*.py"))]
     everything = [mutant for path in paths for mutant in mutants_of(path, path.relative_to(SOURCE).as_posix())]
-    some = set(random.Random(seed).sample(range(len(everything)), min(count, len(everything))))
-    return [mutant for number, mutant in enumerate(everything) if number in some]
+    some = {mutant.key: mutant for mutant in sorted(everything, key=lambda mutant: mutant.rank(seed), reverse=True)}
+    kept = set(sorted(some.values(), key=lambda mutant: mutant.rank(seed))[:count])
+    return [mutant for mutant in everything if mutant in kept]
 
 
 def mutated(text: str, mutant: Mutant) -> str:
@@ -166,7 +172,7 @@ def main() -> None:
     parser.add_argument("--hours", type=float, default=HOURS, help="none begins after so many")
     given = parser.parse_args()
     end, wanted = time.time() + 3600 * given.hours, chosen(given.count, given.seed)
-    done = {tuple(row[field] for field in FIELDS[:6]) for row in known()}
+    done = {tuple(row[field] for field in ("file", *FIELDS[2:6])) for row in known()}
     shutil.rmtree(COPY, ignore_errors=True)
     shutil.copytree(SOURCE / "certivote", COPY / "certivote", ignore=shutil.ignore_patterns("__pycache__"))
     new = not RESULTS.exists()
@@ -181,7 +187,7 @@ def main() -> None:
             (COPY / mutant.file).write_text(mutated(honest, mutant), encoding="utf-8")
             outcome, by, seconds = run(mutant.file)
             (COPY / mutant.file).write_text(honest, encoding="utf-8")
-            writer.writerow([*mutant.key, outcome, by, f"{seconds:.0f}", given.seed])
+            writer.writerow([*mutant[:6], outcome, by, f"{seconds:.0f}", given.seed])
             file.flush()
     rows = [row for row in known() if row["seed"] == str(given.seed)]
     survived = sum(row["outcome"] == "survived" for row in rows)

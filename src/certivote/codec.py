@@ -147,14 +147,15 @@ class Longest:
 
 
 class Names:
-    """Names in a registry, to which other packages may add. A name is compared, and nothing is done with it."""
+    """Names in a registry, to which other packages may add unless it is closed. A name is only compared."""
 
-    def __init__(self, known: Collection[str]):
-        self.known = known
+    def __init__(self, known: Collection[str], closed: bool = False):
+        self.known, self.closed = known, closed
 
     def __call__(self, value: str) -> None:
         if value not in self.known:
-            raise CodecError(f"must be one of {', '.join(self.known)}; got {shown(value)}")
+            known = ", ".join(self.known) + ("" if self.closed else ", or registered by the module that defines it")
+            raise CodecError(f"must be one of {known}; got {shown(value)}")
 
 
 def printable(value: str) -> None:
@@ -268,7 +269,7 @@ class Reader:
         if origin is Annotated:
             return functools.reduce(_limited, inner[1:], self.reader(inner[0]))
         if origin is Literal:
-            return _limited(_text, Names(inner))
+            return _limited(_text, Names(inner, closed=True))
         if origin in (Union, types.UnionType):
             return self._one_of(inner)
         if origin is tuple:

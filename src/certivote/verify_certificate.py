@@ -171,9 +171,7 @@ def read(path: str) -> Any:
         return json.loads(
             text, parse_int=_whole, parse_float=_finite, parse_constant=_finite, object_pairs_hook=_no_name_twice
         )
-    except RecursionError:
-        raise RefusedError("it is nested too deeply") from None
-    except ValueError as error:
+    except (RecursionError, ValueError) as error:
         raise RefusedError(f"it is not JSON that can be read: {error}") from None
 
 
@@ -184,10 +182,9 @@ def _whole(digits: str) -> int:
 
 
 def _finite(digits: str) -> float:
-    number = float(digits)
-    if not math.isfinite(number):
+    if not math.isfinite(float(digits)):
         raise RefusedError("it holds a number that is not finite")
-    return number
+    return float(digits)
 
 
 def _no_name_twice(pairs: list[tuple[str, Any]]) -> Any:
@@ -350,23 +347,23 @@ class Audit:
         if c.count("deployed") >= len(self.parts) or not self.classes:
             raise RefusedError("it does not have classes, and the part that is said to be deployed")
         self.method, self.is_grouped = c.text("method"), c.text("groups") != ""
-        # All parts, and all given models with a vote of them, were counted before one of them was chosen.
+        # All parts, and all given models with a vote of them, were counted before one was chosen; and all draws; the
+        # vote has its share of delta where counted rows chose between two; the bound has what the promises leave.
         self.choices = len(self.parts) * (len(self.candidates) + 1 if self.candidates else 1)
-        # Of several draws the one with the smallest bound was kept.
         self.draws = c.count("n_draws", 1) * max(len(c.entries("renyi_orders")), 1)
-        # What the bound has of delta: all of it, or what the promises leave.
+        self.share = exactly(c.number("share", 0))
         own = sum((exactly(promise.number("delta", 0, 1)) for promise in self.promises), ZERO)
         self.bound_share = self.delta - own if c.flag("together") else self.delta
         self.terms_left = MOST_TERMS
 
     def lines(self) -> Iterator[Line]:
-        """Everything that was checked, and what was not."""
         yield self._account()
-        yield from self._models()
+        yield from self._chosen()
         free = None if self.is_grouped else ZERO
         paid = [self._price(part) for part in self.parts]
         for part, price in zip(self.parts, paid, strict=True):
-            yield self._counted(part.record("statement"), "error", self.bound_share, self.choices, self.draws, price)
+            own = self.share * self.bound_share
+            yield self._counted(part.record("statement"), "error", own, self.choices, self.draws, price)
             yield self._counted(part.record("holdout"), "hold-out", self.delta, self.choices, 1, free)
             trained = part.count("training_rows") and self.c.text("subject") == "vote"
             among = len(self.parts) * (1 if trained else len(self.classes))
@@ -383,7 +380,7 @@ class Audit:
         yield Line(NOT_CHECKED, "everything else", "whatever the file says besides")
 
     def _account(self) -> Line:
-        """Whether the bound and the promises, together or each by itself, have no more of delta than there is."""
+        """Whether the bound and the promises, together or each, have no more of delta than there is."""
         right = self.bound_share.low > 0 and all(
             _fits(exactly(promise.number("delta", 0, 1)), 1, self.delta) for promise in self.promises
         )
@@ -391,18 +388,26 @@ class Audit:
         what = f"{how} have {'at most' if right else 'MORE than'} {self.c.number('delta')!r}"
         return Line(PROVED if right else WRONG, "delta", what)
 
-    def _models(self) -> Iterator[Line]:
-        """Whether delta was divided among all models that were given."""
-        if self.c.text("subject") == "vote":
-            return
+    def _chosen(self) -> Iterator[Line]:
+        """Whether delta was divided among all that the counted rows chose between: models, or two ways to vote."""
+        recorded, is_vote = self.c.record("provenance").entries("parameters"), self.c.text("subject") == "vote"
         try:
-            names = json.loads(dict(self.c.record("provenance").entries("parameters"))["models"])
+            asked = json.loads(dict(recorded)["method" if is_vote else "models"])
         except (KeyError, RecursionError, TypeError, ValueError):
-            raise RefusedError("it is about given models, and does not say which") from None
-        found = [candidate.text("name") for candidate in self.candidates]
-        right = type(names) is list and found == (names if len(names) > 1 else [])
-        detail = f"{len(found) or 1} recorded, {'as' if right else 'OTHERS than'} given"
-        yield Line(PROVED if right else WRONG, "models", detail)
+            raise RefusedError("it does not say which method was asked for, or which models were given") from None
+        if not is_vote:
+            found = [candidate.text("name") for candidate in self.candidates]
+            right = type(asked) is list and found == (asked if len(asked) > 1 else [])
+            detail = f"{len(found) or 1} recorded, {'as' if right else 'OTHERS than'} given"
+            yield Line(PROVED if right else WRONG, "models", detail)
+        options, most = asked if type(asked) is dict else {"name": asked}, 1.0
+        if is_vote and options.get("name") == "auto" and options.get("price_list", "auto") == "auto":
+            fixed = 0.95 if self.c.text("prior") == "informed" else 0.5
+            most = {"holdout": fixed, "dis-b": 1 - fixed}.get(self.method, 0.0)
+        right = self.share.high <= Decimal(most) * (1 + ROUNDING)
+        yield Line(
+            PROVED if right else WRONG, "share", f"the vote has {self.c.number('share')!r} of delta, at most {most!r}"
+        )
 
     def _price(self, part: Record) -> Interval | None:
         """The logarithm of what is left of a level for the vote of a part; None by theorems that are not here."""
@@ -422,7 +427,7 @@ class Audit:
         counted = part.record("statement").count("n") - promise.count("set_aside")
         right = made == list(itertools.product(self.classes, kinds)) and rows == counted
         yield Line(PROVED if right else WRONG, f"{promise.place} ({name})", f"{len(made)} statements, {rows:,} rows")
-        share = exactly(promise.number("delta", 0, 1))
+        share = self.share * exactly(promise.number("delta", 0, 1))
         for said in statements:
             number = self.choices * len(statements)
             yield self._counted(said, said.text("kind"), share, number, self.draws, price)
@@ -481,8 +486,7 @@ def main(arguments: list[str]) -> int:
         print("usage: python verify_certificate.py CERTIFICATE.json", file=sys.stderr)
         return 2
     try:
-        value = read(arguments[0])
-        lines = check(value)
+        lines = check(value := read(arguments[0]))
     except RefusedError as error:
         print(Line(WRONG, "the file", str(error)))
         return 1

@@ -229,6 +229,7 @@ def assemble(
         deployed=deployed,
         average_weights=plan.average_weights,
         renyi_orders=plan.paid_orders,
+        share=plan.share,
         n_draws=plan.paid_draws,
         price_atoms=prices.atoms if prices else (),
         price_scales=prices.scales if prices else (),

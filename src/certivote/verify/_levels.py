@@ -7,6 +7,7 @@ from typing import Any
 from certivote.certificate import Certificate
 from certivote.verify._check import Check, trusted
 from certivote.verify._data import against_data
+from certivote.verify._families import FAMILIES
 from certivote.verify._given import against_answers, check_names, listed
 from certivote.verify._methods import METHODS
 from certivote.verify._model import against_model
@@ -131,6 +132,10 @@ def _wrong_answers(given: AuditInput) -> Iterator[tuple[bool, str]]:
 
 def audit(c: Certificate, given: AuditInput) -> Iterator[Check]:
     """All checks that what is given allows."""
+    unknown = [*_without_verifier(c)]
+    if unknown:
+        yield from unknown
+        return
     yield from verify_record(c)
     yield from check_origin(c)
     if not _is_whole(c):
@@ -148,6 +153,15 @@ def audit(c: Certificate, given: AuditInput) -> Iterator[Check]:
     yield from _check_target(c, given.y)
     yield from _of_given_models(c, parameters, given, units) if c.is_given else _of_a_fit(c, parameters, given, units)
     yield from on_trust(c, parameters, _seen(c, parameters, given, units))
+
+
+def _without_verifier(c: Certificate) -> Iterator[Check]:
+    """Methods and families of distributions that somebody has registered: nothing here could prove their bounds."""
+    names = {"method": {c.method} - set(METHODS), "family": {part.family for part in c.parts} - set(FAMILIES)}
+    for kind, own in names.items():
+        for name in sorted(own):
+            detail = f"no verifier for it: {name!r:.80} is not certivote's own, so nothing here was proved or refuted"
+            yield Check(kind, False, detail, unknown=True)
 
 
 def _of_a_fit(c: Certificate, parameters: dict[str, Any] | None, given: AuditInput, units: Grouping) -> Iterator[Check]:

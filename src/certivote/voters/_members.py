@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial import cKDTree
 
 from certivote.voters._base import NOT_STORED
 from certivote.voters._boosting import Boosting
@@ -23,10 +24,16 @@ _CELLS = 1 << 20
 """Distances that are in memory at a time."""
 _NOWHERE = 2.0**52
 """A square that is larger than all others."""
+_NARROW, _MANY_ROWS, _MANY_POINTS = 6, 500, 1_000
+"""Columns up to which a tree of the points finds neighbours sooner, and from how many rows and points on."""
+_BEYOND, _FAR_BEYOND = 1, 48
+"""Points that are looked at after the neighbours, to see whether the distance grows; and more where it does not."""
 
 
 class NearestPoints:
-    """Finds the nearest points by looking at all; of several at one distance the first ones count.
+    """Finds the nearest points by looking at all, or by a tree; of several at one distance the first ones count.
+
+    Both give the same: where the tree cannot tell which of several points at one distance are first, all are looked at.
 
     Parameters
     ----------
@@ -43,7 +50,7 @@ class NearestPoints:
     """
 
     def __init__(self, points: NDArray[np.int32]):
-        whole = points.astype(np.float64)
+        whole, self._n_points = points.astype(np.float64), len(points)
         # A last column for the squares, and whole blocks: points that fill up the last one are never neighbours.
         self._table = np.zeros((len(points) + -len(points) % _BLOCKS, points.shape[1] + 1))
         self._table[: len(points), :-1] = whole
@@ -52,6 +59,31 @@ class NearestPoints:
 
     def find(self, Z: Array, count: int) -> NDArray[np.intp]:
         """Numbers of the ``count`` nearest points (there must be as many), nearest first; of shape (n_rows, count)."""
+        suits = self._table.shape[1] - 1 <= _NARROW and self._n_points >= _MANY_POINTS and len(Z) >= _MANY_ROWS
+        if not suits:
+            return self._among_all(Z, count)
+        found = np.empty((len(Z), count), dtype=np.intp)
+        left = np.arange(len(Z))
+        for beyond in (_BEYOND, _FAR_BEYOND):
+            found[left], sure = self._by_tree(Z[left], count, beyond)
+            left = left[~sure]
+        found[left] = self._among_all(Z[left], count)
+        return found
+
+    def _by_tree(self, Z: Array, count: int, beyond: int) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+        """What the tree finds, and whether no other point is as near as the last one."""
+        numbers = self._tree.query(Z, count + beyond)[1]
+        # Its roots of distances hide ties; the squares are exact, as those are by which it searches.
+        far = np.square(self._table[numbers, :-1] - Z[:, None, :]).sum(axis=2)
+        order = np.lexsort((numbers, far))
+        far, numbers = np.take_along_axis(far, order, axis=1), np.take_along_axis(numbers, order, axis=1)
+        return numbers[:, :count], far[:, count - 1] < far[:, -1]
+
+    @cached_property
+    def _tree(self) -> cKDTree:
+        return cKDTree(self._table[: self._n_points, :-1], leafsize=32)
+
+    def _among_all(self, Z: Array, count: int) -> NDArray[np.intp]:
         found = np.empty((len(Z), count), dtype=np.intp)
         step = max(_CELLS // len(self._table), 1)
         room = np.empty((min(step, len(Z)), len(self._table)))

@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certivote.voters._base import OutOfSampleVotes, VoterSet, cores
+from certivote.voters._boosting import Boosting
 from certivote.voters._entities import checked_entities
-from certivote.voters._forest import FittedForest, Forest
+from certivote.voters._forest import _MANY_CLASSES, _MOST_GIGABYTES, FittedForest, Forest
+from certivote.voters._machines import KernelPairs, KernelScores
 from certivote.voters._members import FoldedMember, NeighbourMember
 from certivote.voters._race import Member, Training, left_out, trained, unseen_votes
 from certivote.votes import Votes, build_votes, join_votes
@@ -18,6 +20,8 @@ Codes = NDArray[np.intp]
 
 _MOST_COLUMNS = 50_000
 """Columns beyond which boosting takes minutes even for a few hundred rows."""
+_NUMBERS = 20
+"""Numbers that out-of-sample votes of all kinds take for every row and class, about."""
 _MANY = 10_000
 """Rows from which on the learning curve of a forest stands for that of all kinds."""
 
@@ -64,6 +68,13 @@ class Mixed(VoterSet):
 
     def check_room(self, n_rows: int, n_classes: int) -> None:
         Forest().check_room(n_rows, n_classes)
+        gigabytes = _NUMBERS * n_rows * n_classes / 2**27
+        if n_classes > _MANY_CLASSES and gigabytes > _MOST_GIGABYTES:
+            raise ValueError(
+                f"Mixed voters for {n_classes:,} classes and {n_rows:,} rows may take {gigabytes:,.0f} GB, since each "
+                f"kind has a number for every row and class; the limit is {_MOST_GIGABYTES} GB. Give voters='forest', "
+                "or put rare classes together."
+            )
 
     def pilot(self, n_rows: int) -> VoterSet:
         return TriedMixed(self.n_jobs) if n_rows < _MANY else Forest().pilot(n_rows)
@@ -108,6 +119,21 @@ class QuickMixed(Mixed):
         return trained(replace(training, without=("kernel", "neighbours")))
 
 
+def _cost(member: Member) -> float:
+    """About how many nanoseconds its votes on one of many rows take."""
+    if isinstance(member, FittedForest):
+        return 40.0 * member.n_voters
+    if isinstance(member, NeighbourMember):
+        return len(member.points) + member.points.size / 20.0
+    cost = 500.0
+    for model in member.models:
+        if isinstance(model, Boosting):
+            cost += 8.0 * model.trees.n_trees
+        elif isinstance(model, KernelPairs | KernelScores):
+            cost += 3.0 * len(model.points) + model.points.size / 25.0
+    return cost
+
+
 @dataclass(frozen=True)
 class FittedMixed:
     """Forests, and members of other kinds, as :meth:`Mixed.fit` makes them."""
@@ -138,9 +164,32 @@ class FittedMixed:
             voters.check(width, n_classes)
 
     def votes(self, X: Any) -> Votes:
-        parts = [forest.votes(X) for forest in self.forests]
-        parts += [build_votes(codes=member.votes(X), n_classes=self.n_classes) for member in self.members]
-        return join_votes(parts)
+        return join_votes([self._votes_of(part, X) for part in (*self.forests, *self.members)])
+
+    def _votes_of(self, part: Member, X: Any) -> Votes:
+        if isinstance(part, FittedForest):
+            return part.votes(X)
+        return build_votes(codes=part.votes(X), n_classes=self.n_classes)
+
+    def decided(self, X: Any, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Masses of which the largest is that of the class with the largest mass: the vote, without all of the voters.
+
+        Members are asked one after the other, first those that decide much in little time, and only on rows whose vote
+        the weight of those that were not asked yet could still change.
+        """
+        parts = (*self.forests, *self.members)
+        own = np.split(weights, np.cumsum([part.n_voters for part in parts])[:-1])
+        sums = [float(each.sum()) for each in own]
+        masses, left, unasked = np.zeros((X.shape[0], self.n_classes)), np.arange(X.shape[0]), sum(sums)
+        for number in sorted(np.flatnonzero(sums), key=lambda number: _cost(parts[number]) / sums[number]):
+            votes = self._votes_of(parts[number], X if len(left) == len(masses) else X[left])
+            masses[left] += votes.masses(own[number])
+            unasked -= sums[number]
+            second, first = np.partition(masses[left], -2, axis=1)[:, -2:].T
+            left = left[first - second <= unasked]
+            if not len(left):
+                break
+        return masses
 
     def only(self, voters: NDArray[np.intp]) -> "tuple[FittedMixed, NDArray[np.intp]]":
         """Only the trees, models, and stages of models whose votes are asked for."""

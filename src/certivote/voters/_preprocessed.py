@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array, get_tags
 
-from certivote.voters._base import FittedVoters, OutOfSampleVotes, VoterSet
+from certivote.voters._base import FittedVoters, OutOfSampleVotes, VoterSet, decided_masses
 from certivote.voters._classifiers import seeded
 from certivote.voters._columns import ColumnEncoder
 from certivote.voters._registry import resolve_voters
@@ -132,6 +132,10 @@ class FittedPreprocessed:
 
     def votes(self, X: Any) -> Votes:
         return self.fitted.votes(self._seen(X))
+
+    def decided(self, X: Any, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """As :func:`decided_masses` of the voters behind the transformer."""
+        return decided_masses(self.fitted, self._seen(X), weights)
 
     def only(self, voters: NDArray[np.intp]) -> "tuple[FittedPreprocessed, NDArray[np.intp]]":
         few, kept = self.fitted.only(voters)

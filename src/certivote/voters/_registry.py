@@ -1,14 +1,15 @@
 """The voter families that have a name, and from the argument ``voters`` to a voter set."""
 
-from collections import UserDict
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from certivote.registry import Registry
 
 if TYPE_CHECKING:
     from certivote.voters._base import VoterSet
 
 
-class _Families(UserDict[str, "type[VoterSet] | str"]):
+class _Families(Registry[Any]):
     """Families, or what they are called here: those are imported when they are asked for, and not for their names."""
 
     def __getitem__(self, name: str) -> "type[VoterSet]":
