@@ -17,6 +17,7 @@ COMMANDS = (
     ("benchmarks/tightness.py", "--keel", "--tables"),
     ("benchmarks/auto.py", "--tables"),
     ("benchmarks/bounds.py", "--tables"),
+    ("benchmarks/rivals.py", "--tables"),
     ("benchmarks/entities.py", "--tables"),
     ("benchmarks/monitoring.py", "--tables"),
     ("benchmarks/abstention.py", "--tables"),

@@ -16,7 +16,7 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = Path(__file__).parent / "results" / "sizes.csv"
-FOR_USERS = ("data", "parquet", "excel", "verify", "persist", "report", "reproduce", "dask", "fast")
+FOR_USERS = ("data", "parquet", "excel", "verify", "persist", "report", "reproduce", "dask", "fast", "boost")
 
 
 def needed(requirements: list[str], known: set[str]) -> set[str]:

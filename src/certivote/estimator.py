@@ -134,16 +134,17 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, VoteP
         a vote for every case: ``smv-exact``, ``smv-mc`` (Theorem 5). The vote with the learned weights themselves, by a
         surrogate: ``fo``, ``so``, ``bin``, and for two classes ``c-bound``. The vote with the prior's weights, by
         Clopper-Pearson: ``holdout``.
-    voters : {"auto", "mixed", "forest", "stumps"}, voter set or list of classifiers, default="auto"
-        Who votes. See :mod:`certivote.voters`; a list may hold fitted and unfitted classifiers. ``auto``: ``mixed``
-        with ``method="auto"``, a forest otherwise.
+    voters : {"auto", "mixed", "boosted", "forest", "stumps"}, voter set or list of classifiers, default="auto"
+        Who votes. See :mod:`certivote.voters`; ``boosted`` is ``mixed`` with CatBoost and LightGBM; a list may hold
+        fitted and unfitted classifiers. ``auto``: ``mixed`` with ``method="auto"``, a forest otherwise.
     split : {"auto", "single", "none", "cross"}, int or split, default="auto"
         A name, or an object of :mod:`certivote.splits` with options, such as ``Cross(tau=0.3)``. ``single``: voters
         from one part, certificate on the other. ``none``: certificate on all rows, for voters that need none (stumps
         with declared ranges, fitted classifiers). ``cross``: both ways round, as the paper does; the vote with the
         smaller bound is deployed. A number of folds: the same with voters from all folds but one. ``auto``: single; but
-        with ``method="auto"``, below 10,000 rows and without groups, order and promises, a look at a tenth of the rows
-        may suggest 2 or 3 folds of the others; the tenth then trains the voters of all votes.
+        with ``method="auto"`` and without groups, order and promises, a look at a tenth of the rows may suggest 2 or 3
+        folds of the others; the tenth then trains the voters of all votes. So below 10,000 rows, and below 50,000 if
+        rows times columns times classes are at most 4 million: each fold takes about as long as a fit.
     loss : {"plurality", "half-weight"}, default="plurality"
         What counts as an error: a wrong answer; or, as in the paper's tables, a wrong half of the weight.
     delta : float in (0, 1), default=0.05

@@ -14,7 +14,7 @@ from certivote.verify._model import against_model
 from certivote.verify._origin import check_earlier, check_origin, check_randomness, check_source
 from certivote.verify._record import check_candidates, check_facts, verify_record
 from certivote.verify._refit import against_refit, check_encoder
-from certivote.verify._rows import check_first_rows
+from certivote.verify._rows import check_first_rows, other_libraries
 from certivote.verify._settings import check_settings, read_parameters
 from certivote.verify._trust import AuditScope, Level, on_trust
 from certivote.verify._units import Grouping, read_units
@@ -184,6 +184,8 @@ def _of_a_fit(c: Certificate, parameters: dict[str, Any] | None, given: AuditInp
         return
     if missing := _lacks(c, given):
         yield Check("refit", False, f"training again needs {missing}=, as the first fit had it")
+    elif other := other_libraries(c, model.voter_set_.libraries):
+        yield Check("refit", False, f"not comparable: {other}. Verify it with the recorded versions")
     else:
         yield from against_refit(c, model, given.X, given.y, given.groups, given.order, given.table)
 
@@ -238,7 +240,8 @@ def _seen(c: Certificate, parameters: dict[str, Any] | None, given: AuditInput, 
     level = Level.MODEL if fitted or answered else Level.RECORD
     if given.has_rows and (fitted or c.is_given):
         level = Level.DATA
-        if given.refit and fitted and not _lacks(c, given):
+        other = fitted and other_libraries(c, model.voter_set_.libraries)
+        if given.refit and fitted and not _lacks(c, given) and not other:
             level = Level.REFIT
     return AuditScope(
         level=level,

@@ -221,6 +221,7 @@ def _check_given(c: Certificate, parameters: dict[str, Any]) -> Check:
     part, origin = c.deployed_part, c.provenance
     right = len(c.parts) == 1 and (part.training_rows > 0 or part.duplicates_of_training_rows == 0)
     right = right and (c.first_rows, c.sample_rows, c.learned_rows) == (None, None, None)
+    right = right and not any(part.raced or part.kept for part in c.parts)
     if c.subject == "answers":
         nothing = (part.duplicates, part.training_rows, part.duplicates_of_training_rows, part.training_digest)
         right = right and nothing == (0, 0, 0, "")

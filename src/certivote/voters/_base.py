@@ -185,6 +185,11 @@ class VoterSet(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
         """
         return learned_in(self)
 
+    @property
+    def libraries(self) -> tuple[str, ...]:
+        """Packages besides those that certivote requires whose versions decide what ``fit`` makes."""
+        return ()
+
     def doubt(self, X: Any) -> str:
         """What in the certification rows speaks against the claim that the voters were fixed without them.
 

@@ -8,10 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
+from certivote.voters._ballots import staged_ballots
 from certivote.voters._base import NOT_STORED
 from certivote.voters._boosting import Boosting
 from certivote.voters._encoding import Encoding
 from certivote.voters._machines import Always, Gaussian, KernelPairs, KernelScores, Linear
+from certivote.voters._oblivious import ObliviousTrees
 
 # The nearest of some points whose coordinates are whole numbers, exactly.
 
@@ -109,7 +111,7 @@ def _smallest(far: Array, count: int) -> NDArray[np.intp]:
 
 
 Codes = NDArray[np.intp]
-Model = Always | Boosting | Gaussian | Linear | KernelScores | KernelPairs
+Model = Always | Boosting | ObliviousTrees | Gaussian | Linear | KernelScores | KernelPairs
 
 _SIZES = (1, 5, 15)
 """Neighbourhoods that vote."""
@@ -117,33 +119,37 @@ _CLIP = 32.0
 """Encoded values beyond this are as far as this."""
 _BITS = 47
 """Squared distances between points of the grid are whole numbers of at most this many bits: exact in any order."""
-_MOST_STAGES, _MOST_POINTS = 1 << 8, 1 << 17
-"""Votes of one model, and neighbours, that a file may hold: many times those that are trained."""
+_MOST_STAGES, _MOST_BALLOTS, _MOST_POINTS = 1 << 8, 1 << 6, 1 << 17
+"""Stages of a model, votes at each, and neighbours, that a file may hold: many times those that are trained."""
 
 
 @dataclass(frozen=True)
 class FoldedMember:
     """Models of one kind, and what such models answered on training rows that they had not seen.
 
-    A model that can be read at several stages (boosting) has one voter per stage.
+    A model that can be read at several stages (boosting) votes at each, several times if it knows how sure it is: the
+    ballots of a stage are divided among the classes as their probabilities are.
 
     Attributes
     ----------
     models : tuple of models
-        One; none where only ``unseen`` is asked for.
+        None where only ``unseen`` is asked for.
     columns : tuple of arrays of int
         Those that each model sees.
     n_groups : int
         Stages at which each is read.
     unseen : array of int or None
-        For each training row and stage, the answer of a model that was trained without the row; -1 where there is none.
-        None if the models come from a file.
+        For each training row, the votes of a model that was trained without the row; -1 where there is none. None if
+        the models come from a file.
+    n_ballots : int
+        Votes at each stage.
     """
 
     models: tuple[Model, ...]
     columns: tuple[NDArray[np.int64], ...]
     n_groups: int
     unseen: NDArray[np.int32] | None = field(default=None, metadata=NOT_STORED)
+    n_ballots: int = 1
 
     @property
     def left_out(self) -> NDArray[np.bool_]:
@@ -154,42 +160,54 @@ class FoldedMember:
 
     @property
     def groups(self) -> Codes:
-        return np.tile(np.arange(self.n_groups), len(self.models))
+        return np.tile(np.repeat(np.arange(self.n_groups), self.n_ballots), len(self.models))
 
     @property
     def n_voters(self) -> int:
-        return self.n_groups * len(self.models)
+        return self.n_groups * self.n_ballots * len(self.models)
 
     def check(self, width: int, n_classes: int) -> None:
         """Raise a ValueError unless the models can vote on rows with this many columns, for this many classes."""
         if not self.models or len(self.columns) != len(self.models) or not 1 <= self.n_groups <= _MOST_STAGES:
             raise ValueError("a member has another number of models")
+        if not 1 <= self.n_ballots <= _MOST_BALLOTS:
+            raise ValueError("a member has another number of votes")
         for model, seen in zip(self.models, self.columns, strict=True):
             if seen.ndim != 1 or np.any((seen < 0) | (seen >= width)) or np.any(np.diff(seen) < 1):
                 raise ValueError("a model asks for a column that there is not")
             model.check(len(seen), n_classes, self.n_groups)
 
     def votes(self, X: Array) -> Codes:
-        """Codes of shape (n_rows, n_voters): model by model, and stage by stage in each."""
+        """Codes of shape (n_rows, n_voters): model by model, stage by stage in each, and ballot by ballot."""
         pairs = zip(self.models, self.columns, strict=True)
-        return np.concatenate([model.answers(X[:, seen]) for model, seen in pairs], axis=1)
+        return np.concatenate([model_votes(model, X[:, seen], self.n_ballots) for model, seen in pairs], axis=1)
 
     def only(self, voters: NDArray[np.intp]) -> "tuple[FoldedMember, NDArray[np.intp]]":
         """Only the models and the stages whose votes are asked for."""
-        wanted = np.zeros((len(self.models), self.n_groups), dtype=bool)
+        wanted = np.zeros((len(self.models), self.n_groups, self.n_ballots), dtype=bool)
         wanted.flat[voters] = True
-        models, stages = np.flatnonzero(wanted.any(axis=1)), np.flatnonzero(wanted.any(axis=0))
+        models, stages = np.flatnonzero(wanted.any(axis=(1, 2))), np.flatnonzero(wanted.any(axis=(0, 2)))
         few = [self.models[k] for k in models]
         if len(stages) < self.n_groups:
-            few = [model.only(stages) for model in few if isinstance(model, Always | Boosting)]
-        kept = (models[:, None] * self.n_groups + stages).ravel()
-        return FoldedMember(tuple(few), tuple(self.columns[k] for k in models), len(stages)), kept
+            few = [model.only(stages) for model in few if isinstance(model, Always | Boosting | ObliviousTrees)]
+        kept = np.arange(wanted.size).reshape(wanted.shape)[models[:, None], stages].ravel()
+        return FoldedMember(
+            tuple(few), tuple(self.columns[k] for k in models), len(stages), n_ballots=self.n_ballots
+        ), kept
 
     def out_of_sample(self, rows: NDArray[np.intp], n_classes: int) -> Array:
         """Fractions of shape (len(rows), n_groups, n_classes), on rows that have been left out."""
         if self.unseen is None or not self.left_out[rows].all():
             raise ValueError("There are out-of-sample votes only on rows that some training has left out.")
-        return np.eye(n_classes)[self.unseen[rows]]
+        votes = self.unseen[rows].reshape(len(rows), self.n_groups, self.n_ballots)
+        return np.stack([np.mean(votes == code, axis=2) for code in range(n_classes)], axis=2)
+
+
+def model_votes(model: Model, X: Array, count: int) -> Codes:
+    """Codes of shape (n_rows, n_stages * count): so many votes of the model at each of its stages."""
+    if count > 1 and isinstance(model, Boosting | ObliviousTrees):
+        return staged_ballots(model, X, count)
+    return np.repeat(model.answers(X), count, axis=1)
 
 
 @dataclass(frozen=True)

@@ -80,6 +80,10 @@ class Preprocessed(VoterSet):
     def known_classes(self) -> list[Any]:
         return resolve_voters(self.voters).known_classes()
 
+    @property
+    def libraries(self) -> tuple[str, ...]:
+        return resolve_voters(self.voters).libraries
+
     def check_room(self, n_rows: int, n_classes: int) -> None:
         resolve_voters(self.voters).check_room(n_rows, n_classes)
 
@@ -129,6 +133,14 @@ class FittedPreprocessed:
     @property
     def n_voters(self) -> int:
         return self.fitted.n_voters
+
+    @property
+    def raced(self) -> tuple[str, ...]:
+        return getattr(self.fitted, "raced", ())
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        return getattr(self.fitted, "kept", ())
 
     def votes(self, X: Any) -> Votes:
         return self.fitted.votes(self._seen(X))
