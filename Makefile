@@ -9,7 +9,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 DEPENDENT := tests/cli tests/dask tests/io tests/monitor tests/pipeline tests/present tests/remarks tests/verify tests/voters \
 	tests/test_common.py tests/test_estimator.py
 
-.PHONY: demo test test-all test-lowest test-pythons compat corpus browser lint format derived docs validity attacks proof-gap benchmarks tightness rivals reproduce clean
+.PHONY: demo test fast test-all coverage mutants dist test-lowest test-pythons compat corpus browser lint format derived docs validity attacks proof-gap benchmarks tightness rivals reproduce clean
 
 $(VENV)/.core: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -31,10 +31,25 @@ demo: $(VENV)/.core
 test: lint browser
 	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 --dist loadfile
 
+# The tests of what changed since main, the nearest first, for as long as a minute allows.
+fast: $(VENV)/.dev
+	$(ONE_THREAD) $(BIN)/python tests/changed.py
+
 # All combinations of methods, splits, losses and solvers, and all that `make attacks` tries, of which the tests try a part
 # in every run.
 test-all: lint browser
 	CERTIVOTE_ALL_CASES=1 $(ONE_THREAD) $(BIN)/python -m pytest -n 2 --dist loadfile
+
+# The lines that no test runs, in the terminal and as pages in build/coverage. Tests in processes of their own count too.
+coverage: $(VENV)/.dev
+	rm -rf build/coverage && mkdir -p build/coverage
+	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 --dist loadfile --cov --cov-report=html:build/coverage \
+	--cov-report=term:skip-covered
+
+# Which of 600 changes of formulas in theory, promises and verify no test notices: benchmarks/results/mutants.csv. It takes
+# up to three hours, and goes on where it was interrupted.
+mutants: $(VENV)/.dev
+	$(BIN)/python tests/mutants.py
 
 $(LOWEST)/.installed: pyproject.toml tests/lowest.py
 	rm -rf $(LOWEST)
@@ -68,6 +83,7 @@ browser:
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/yamllint --strict .github .pre-commit-config.yaml .yamllint.yaml
 	$(BIN)/mypy
 
 format: $(VENV)/.dev
@@ -78,6 +94,13 @@ format: $(VENV)/.dev
 # copied into the pages.
 derived: $(VENV)/.docs
 	$(BIN)/python benchmarks/derived.py
+
+# Source archive and wheel, checked: dist/. A tag of this version publishes them (.github/workflows/release.yml).
+dist: $(VENV)/.dev
+	rm -rf dist
+	$(BIN)/python -m build
+	$(BIN)/twine check --strict dist/*
+	$(BIN)/check-wheel-contents dist/*.whl
 
 # The site, in docs/_build/html. It needs no network and loads nothing from elsewhere; a warning is an error.
 docs: derived

@@ -25,6 +25,7 @@ COMMANDS = (
     ("benchmarks/streams.py", "--tables"),
     ("benchmarks/learning.py", "--tables"),
     ("benchmarks/scale.py", "--tables"),
+    ("benchmarks/sizes.py", "--tables"),
     ("tests/validity/run.py", "--page-only"),
     ("tests/compat/all_pairs.py", "--table"),
 )

@@ -71,6 +71,7 @@ REFERENCE = (
     "certivote.remarks",
     "certivote.pipeline",
     "certivote.verify",
+    "certivote.verify_certificate",
     "certivote.io",
     "certivote.monitor",
     "certivote.present",
@@ -245,10 +246,43 @@ def test_the_glossary_is_in_order_and_linked_from_every_page():
     assert set(lacking) <= {"glossary.md", "validity.md"}
 
 
+def script(name):
+    """A script of the docs, as a module."""
+    path = ROOT / "docs" / f"{name}.py"
+    found = importlib.util.module_from_spec(spec := importlib.util.spec_from_file_location(name, path))
+    spec.loader.exec_module(found)
+    return found
+
+
+def test_the_picture_of_the_rooms_is_that_of_the_imports():
+    """Drawn by ``python docs/rooms.py``."""
+    rooms = script("rooms")
+    assert rooms.PICTURE.read_text(encoding="utf-8") == rooms.picture(), "run python docs/rooms.py"
+    always, _ = rooms.edges()
+    place = {room: row for row, names in enumerate(rooms.rows(always)) for room in names}
+    assert all(place[room] > place[other] for room, other in always)
+    kept = rooms.reduced(always)
+    assert ("cli", "verify") in kept
+    assert ("cli", "io") in always - kept
+
+
+def test_the_page_of_the_rooms_names_all_of_them():
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    rooms = script("rooms")
+    assert all(f"`{room}`" in page or f"`{room}.py`" in page for room in set(rooms.ROOMS) - rooms.LEFT_OUT)
+
+
+def test_commands_of_the_pages_for_contributors_are_in_the_makefile():
+    targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    for name in ("CONTRIBUTING.md", "AGENTS.md", "SECURITY.md", "docs/architecture.md"):
+        page = (ROOT / name).read_text(encoding="utf-8")
+        assert set(re.findall(r"(?:`|^)make ([a-z-]+)", page, re.MULTILINE)) <= targets, name
+        for path in re.findall(r"`(?:python )?((?:docs|tests|benchmarks)/[\w./]+)", page):
+            assert (ROOT / path).exists(), f"{name} names {path}"
+
+
 def test_pictures_can_be_drawn_again(monkeypatch, tmp_path):
-    path = ROOT / "docs" / "pictures.py"
-    pictures = importlib.util.module_from_spec(spec := importlib.util.spec_from_file_location("pictures", path))
-    spec.loader.exec_module(pictures)
+    pictures = script("pictures")
     committed = sorted(picture.name for picture in pictures.IMAGES.glob("choosing-*.png"))
     monkeypatch.setattr(pictures, "IMAGES", tmp_path)
     with mpl.rc_context():

@@ -4,11 +4,13 @@ import os
 import re
 import sys
 import tomllib
+from pathlib import Path
 
 import pytest
 import pythons
 from lowest import constraints
 
+ROOT = Path(__file__).resolve().parent.parent
 PROJECT = """
 [project]
 name = "p"
@@ -50,6 +52,48 @@ def test_the_metadata_name_licence_authors_and_pythons(pyproject):
     assert project["requires-python"] == f">={pythons[0]}"
     assert "Operating System :: OS Independent" in project["classifiers"]
     assert any(text.startswith("Development Status :: ") for text in project["classifiers"])
+
+
+def workflows():
+    """The workflows of the forge, by name."""
+    import yaml
+
+    folder = ROOT / ".github" / "workflows"
+    return {path.stem: yaml.safe_load(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.yml"))}
+
+
+def test_workflows_try_all_pythons_on_three_systems(pyproject):
+    classifiers = tomllib.loads(pyproject)["project"]["classifiers"]
+    pythons = {text.rpartition(" ")[2] for text in classifiers if re.search(r"Python :: 3\.\d+$", text)}
+    systems = workflows()["tests"]["jobs"]["systems"]
+    matrix = systems["strategy"]["matrix"]
+    assert len(matrix["system"]) == 3
+    assert set(matrix["python"]) >= pythons
+    tried = set(re.findall(r"3\.\d+", systems["continue-on-error"]))
+    assert tried == set(matrix["python"]) - pythons, "what is named must pass, and what is not named may fail"
+    assert set(workflows()["release"]["jobs"]["installed"]["strategy"]["matrix"]["python"]) == pythons
+
+
+def test_workflows_may_do_no_more_than_they_must():
+    """They read; only one job publishes, and by trust of the index in the workflow, so that there is no secret."""
+    publishing = []
+    for name, workflow in workflows().items():
+        assert workflow["permissions"] == {"contents": "read"}, name
+        for job, what in workflow["jobs"].items():
+            assert "timeout-minutes" in what, (name, job)
+            publishing += [(name, job)] if what.get("permissions", {}).get("id-token") == "write" else []
+    assert publishing == [("docs", "publish"), ("release", "build"), ("release", "publish")]
+    text = (ROOT / ".github" / "workflows" / "release.yml").read_text(encoding="utf-8")
+    assert "secrets." not in text
+    assert "attestations: true" in text
+
+
+def test_workflows_call_what_the_makefile_has():
+    targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    steps = [step for flow in workflows().values() for job in flow["jobs"].values() for step in job["steps"]]
+    called = {step["run"].removeprefix("make ") for step in steps if step.get("run", "").startswith("make ")}
+    assert called == {"test", "test-lowest", "docs", "dist"}
+    assert called <= targets
 
 
 @pytest.fixture

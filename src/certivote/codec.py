@@ -124,14 +124,14 @@ class Within:
     """
 
     def __init__(self, least: float, most: float, closed: Literal["both", "left", "right", "neither"] = "both"):
-        self._includes_least, self._includes_most = closed in ("both", "left"), closed in ("both", "right")
-        self._least = least if self._includes_least else math.nextafter(least, math.inf)
-        self._most = most if self._includes_most else math.nextafter(most, -math.inf)
-        self._ends = f"{least}, {most}"
+        self.ends = least, most
+        self.includes = closed in ("both", "left"), closed in ("both", "right")
+        self._least = least if self.includes[0] else math.nextafter(least, math.inf)
+        self._most = most if self.includes[1] else math.nextafter(most, -math.inf)
 
     def __call__(self, value: float) -> None:
         if not self._least <= value <= self._most:
-            interval = f"{'(['[self._includes_least]}{self._ends}{')]'[self._includes_most]}"
+            interval = f"{'(['[self.includes[0]]}{self.ends[0]}, {self.ends[1]}{')]'[self.includes[1]]}"
             raise CodecError(f"must be in {interval}; got {shown(value)}")
 
 
@@ -139,23 +139,23 @@ class Longest:
     """Texts and lists of up to a number of characters or entries."""
 
     def __init__(self, most: int):
-        self._most = most
+        self.most = most
 
     def __call__(self, value: Sequence[Any]) -> None:
-        if len(value) > self._most:
-            raise CodecError(f"must have a length of at most {self._most:,}; got {len(value):,}")
+        if len(value) > self.most:
+            raise CodecError(f"must have a length of at most {self.most:,}; got {len(value):,}")
 
 
 class Names:
-    """Names in a registry, to which other packages may add. A name is compared, and nothing is done with it."""
+    """Names in a registry, to which other packages may add unless it is closed. A name is only compared."""
 
-    def __init__(self, known: Collection[str]):
-        self._known = known
+    def __init__(self, known: Collection[str], closed: bool = False):
+        self.known, self.closed = known, closed
 
     def __call__(self, value: str) -> None:
-        if value not in self._known:
-            known = ", ".join(self._known)
-            raise CodecError(f"must be one of {known}, or registered by the module that defines it; got {shown(value)}")
+        if value not in self.known:
+            known = ", ".join(self.known) + ("" if self.closed else ", or registered by the module that defines it")
+            raise CodecError(f"must be one of {known}; got {shown(value)}")
 
 
 def printable(value: str) -> None:
@@ -269,7 +269,7 @@ class Reader:
         if origin is Annotated:
             return functools.reduce(_limited, inner[1:], self.reader(inner[0]))
         if origin is Literal:
-            return _limited(_text, Names(inner))
+            return _limited(_text, Names(inner, closed=True))
         if origin in (Union, types.UnionType):
             return self._one_of(inner)
         if origin is tuple:

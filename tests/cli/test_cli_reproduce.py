@@ -265,13 +265,15 @@ def test_an_interrupted_command_goes_on_where_it_stopped(tmp_path, jobs):
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does
     stdout, stderr = process.communicate(timeout=60)
     assert (process.returncode, stdout) == (1, "")
-    assert stderr == (
-        f"certivote: interrupted; finished runs are in {store.path}, and the same command goes on from there.\n"
-    )
+    # On a busy machine it has said before how far it is.
+    assert stderr.splitlines()[-1:] == [
+        f"certivote: interrupted; finished runs are in {store.path}, and the same command goes on from there."
+    ]
+    assert "Traceback" not in stderr
     before, kept = store.path.read_bytes(), store.read()
     assert 1 <= len(kept) < 2 * len(PAPER_METHODS)
     result = run("--dataset", "tictactoe", *arguments[:4], "--out", out)
-    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.exit_code == 0, result.stderr
     assert result.stdout.count("\ntictactoe       2  ") == 2
     assert store.path.read_bytes().startswith(before[: before.rfind(b"\n") + 1])
     assert keys(out) == sorted(("paper", "tictactoe", method, seed) for method in PAPER_METHODS for seed in range(2))

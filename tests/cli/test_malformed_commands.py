@@ -19,8 +19,8 @@ from certivote import CertifiedVoteClassifier, certify_predictions
 from certivote.cli import app
 from certivote.io import TableError, read_table
 
-COMMANDS = settings(max_examples=120 if ALL else 12, deadline=None, suppress_health_check=list(HealthCheck))
-TEXTS = settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+COMMANDS = settings(max_examples=120 if ALL else 5, deadline=None, suppress_health_check=list(HealthCheck))
+TEXTS = settings(max_examples=300 if ALL else 100, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def run(*arguments):

@@ -16,7 +16,7 @@ from certivote.voters import ColumnEncoder, Preprocessed, Stumps
 
 pytest.importorskip("flint", reason="proofs need python-flint: install certivote[verify]")
 
-SOME = 10
+SOME = 5
 """Values of each model that are changed in every run; all of them by ``make attacks``."""
 
 

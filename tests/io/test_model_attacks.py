@@ -16,8 +16,8 @@ from certivote import CertifiedVoteClassifier, load
 
 HERE = Path(__file__).parent
 MANY = {"forest": 3000, "random stumps": 3000, "table": 2500, "mixed": 1000, "brought": 600}
-CASES = MANY if ALL else {kind: count // 10 for kind, count in MANY.items()}
-"""Changed copies of each model: more than 10,000 in all with ``make attacks``, a tenth of them in every run."""
+CASES = MANY if ALL else {kind: max(count // 30, 60) for kind, count in MANY.items()}
+"""Changed copies of each model: more than 10,000 in all with ``make attacks``, some hundred in every run."""
 
 
 @pytest.mark.parametrize("kind", tiny.MODELS)

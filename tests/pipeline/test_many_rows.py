@@ -47,7 +47,7 @@ def test_boosting_starts_are_those_of_one_piece(n_classes, loop):
         np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
 
 
-@grid(kind=KINDS, n_classes=[2, 3], split=["single", "cross"], loop=LOOPS)
+@grid(strength=1, kind=KINDS, n_classes=[2, 3], split=["single", "cross"], loop=LOOPS)
 def test_certificates_of_many_rows(kind, n_classes, split, loop):
     """Their bounds are those of one piece, but for the tables that steer the training, and their data confirm them."""
     method, family = kind

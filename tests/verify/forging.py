@@ -237,13 +237,18 @@ def all_forgeries(name):
     return [judge(name, *forgery) for forgery in tried(name)]
 
 
-def some_forgeries(name):
+def some_of(name, forgeries):
     """A tenth of them, or less where there are many, others of each certificate; all with ``make attacks``."""
     if ALL:
-        return all_forgeries(name)
+        return list(forgeries)
     step = 60 if name in PROMISED else 10
     first = [*SETTINGS, *GIVEN].index(name) % step
-    return [judge(name, *forgery) for number, forgery in enumerate(tried(name)) if number % step == first]
+    return list(itertools.islice(forgeries, first, None, step))
+
+
+def some_forgeries(name):
+    """What became of some."""
+    return all_forgeries(name) if ALL else [judge(name, *forgery) for forgery in some_of(name, tried(name))]
 
 
 # --- The table.

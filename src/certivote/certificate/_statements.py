@@ -89,11 +89,11 @@ class Kind:
     """Statements of one kind, which may be all that fits in a place of the record."""
 
     def __init__(self, kind: str):
-        self._kind = kind
+        self.kind = kind
 
     def __call__(self, statement: Statement) -> None:
-        if statement.kind != self._kind:
-            raise CodecError(f"must be of the kind {self._kind!r}; got {statement.kind!r:.60}")
+        if statement.kind != self.kind:
+            raise CodecError(f"must be of the kind {self.kind!r}; got {statement.kind!r:.60}")
 
 
 @dataclass(frozen=True)
