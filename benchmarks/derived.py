@@ -16,6 +16,7 @@ COMMANDS = (
     ("benchmarks/tightness.py", "--tables"),
     ("benchmarks/tightness.py", "--keel", "--tables"),
     ("benchmarks/auto.py", "--tables"),
+    ("benchmarks/bounds.py", "--tables"),
     ("benchmarks/rivals.py", "--tables"),
     ("benchmarks/entities.py", "--tables"),
     ("benchmarks/monitoring.py", "--tables"),

@@ -113,6 +113,7 @@ def random_certificate(rng: np.random.Generator) -> Certificate:
         average_bound=average,
         deployed=deployed,
         average_weights=weights,
+        share=1.0,
         renyi_orders=case.orders,
         n_draws=case.n_draws,
         price_atoms=prices.atoms if prices else (),

@@ -165,11 +165,27 @@ def penalty(record, part):
     return MULTIPLE.get(record["method"], 1) * nats
 
 
+def share_of_vote(record):
+    """What the vote has of delta: beside a learned vote there may be one that was fixed beforehand, and 1 in all."""
+    method, prices = as_given(record)
+    if method != "auto" or prices != "auto":
+        return mpf(1)
+    fixed = mpf("0.95") if record["prior"] == "informed" else mpf("0.5")
+    return fixed if record["method"] == "holdout" else 1 - fixed
+
+
+def as_given(record):
+    """The method that the fit was given, and its price list; of models that were given, none."""
+    given = dict(record["provenance"]["parameters"]).get("method", "null")
+    found = json.loads(given)
+    return (found["name"], found.get("price_list", "auto")) if isinstance(found, dict) else (found, "auto")
+
+
 def delta_of_one(record, part):
     """What is left of delta for one of all parts, draws and orders, and beside a simulation."""
     events = len(record["parts"]) * record["n_draws"] * max(len(record["renyi_orders"]), 1)
     share = mpf(4) / 5 if record["together"] else 1
-    return mpf(record["delta"]) * share / events - mpf(part["risk_delta"])
+    return mpf(record["delta"]) * share * share_of_vote(record) / events - mpf(part["risk_delta"])
 
 
 def log_constant(record, part):
@@ -260,7 +276,8 @@ def assert_recomputable(certificate):
     assert certificate.bound == min(part["bound"] for part in parts) == parts[record["deployed"]]["bound"]
     assert certificate.vacuous == (certificate.bound >= 1)
     assert len(parts) == {"none": 1, "single": 1, "cross": 2}.get(record["split"]) or len(parts) == int(record["split"])
-    share = mpf(record["delta"]) * (mpf(4) / 5 if record["together"] else 1)
+    share = mpf(record["delta"]) * (mpf(4) / 5 if record["together"] else 1) * share_of_vote(record)
+    assert abs(record["share"] - share_of_vote(record)) <= mpf("1e-16")
     assert all(abs(part["delta"] - share / len(parts)) <= mpf("1e-16") for part in parts)
     assert all(part["renyi_order"] in (record["renyi_orders"] or [None]) for part in parts)
     assert all(0 <= part["draw"] < record["n_draws"] for part in parts)

@@ -19,6 +19,7 @@ ROOMS = [
     "_version",
     "_late",
     "_warn",
+    "registry",
     "frames",
     "maths",
     "votes",
@@ -308,13 +309,16 @@ def test_families_are_not_asked_for_by_name():
 
 
 def test_methods_are_not_asked_for_by_name():
-    """But for what ``"auto"`` stands for, and the choice of the paper that is reproduced."""
+    """But for defaults, what ``"auto"`` and given models stand for, and the choice of the paper."""
     asked = asked_by_name(METHODS, ("theory/", "verify/", "methods.py"))
     by_place = {}
     for file, place, method, _ in asked:
         by_place.setdefault((file, place), set()).add(method)
     assert by_place == {
         ("pipeline/_compare.py", "compare"): {"dis-r"},
+        ("pipeline/_matrix.py", "learn"): {"dis-r"},
+        ("pipeline/_answers.py", "given_plan"): {"dis-b"},
+        ("pipeline/_plan.py", "ways"): {"holdout"},
         ("paper/_protocol.py", "PAPER_METHODS"): {"fo", "so", "bin", "smv-exact", "smv-mc", "dis-v", "dis-r"},
         ("paper/_protocol.py", "run_unit"): {"dis-r"},
         ("paper/_figures.py", "_TIMED"): {"smv-exact", "smv-mc", "dis-v", "dis-r"},

@@ -16,15 +16,24 @@ if TYPE_CHECKING:
     from certivote.estimator import CertifiedVoteClassifier, load
     from certivote.monitor import DriftMonitor, Monitor, recertify
     from certivote.pipeline import (
+        LearnedVote,
         PredictionCounts,
         certify,
         certify_counts,
         certify_predictions,
         compare,
         count_predictions,
+        learn,
         merge_counts,
     )
-    from certivote.present import plot_certificate, plot_comparison, plot_decisions, plot_monitor, plot_weights
+    from certivote.present import (
+        plot_certificate,
+        plot_comparison,
+        plot_decisions,
+        plot_learning,
+        plot_monitor,
+        plot_weights,
+    )
 else:
     __getattr__, __dir__ = late_names(
         __name__,
@@ -34,15 +43,24 @@ else:
             "methods": [],
             "monitor": ["DriftMonitor", "Monitor", "recertify"],
             "pipeline": [
+                "LearnedVote",
                 "PredictionCounts",
                 "certify",
                 "certify_counts",
                 "certify_predictions",
                 "compare",
                 "count_predictions",
+                "learn",
                 "merge_counts",
             ],
-            "present": ["plot_certificate", "plot_comparison", "plot_decisions", "plot_monitor", "plot_weights"],
+            "present": [
+                "plot_certificate",
+                "plot_comparison",
+                "plot_decisions",
+                "plot_learning",
+                "plot_monitor",
+                "plot_weights",
+            ],
             "promises": [],
             "splits": [],
             "voters": [],
@@ -53,6 +71,7 @@ __all__ = [
     "Certificate",
     "CertifiedVoteClassifier",
     "DriftMonitor",
+    "LearnedVote",
     "Monitor",
     "PredictionCounts",
     "__version__",
@@ -61,12 +80,14 @@ __all__ = [
     "certify_predictions",
     "compare",
     "count_predictions",
+    "learn",
     "load",
     "merge_counts",
     "methods",
     "plot_certificate",
     "plot_comparison",
     "plot_decisions",
+    "plot_learning",
     "plot_monitor",
     "plot_weights",
     "recertify",

@@ -154,7 +154,8 @@ class Names:
 
     def __call__(self, value: str) -> None:
         if value not in self._known:
-            raise CodecError(f"must be one of {', '.join(self._known)}; got {shown(value)}")
+            known = ", ".join(self._known)
+            raise CodecError(f"must be one of {known}, or registered by the module that defines it; got {shown(value)}")
 
 
 def printable(value: str) -> None:

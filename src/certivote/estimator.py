@@ -117,31 +117,34 @@ class VoteParameters(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
 class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, VoteParameters):  # type: ignore[misc]  # scikit-learn has no types
     """A weighted majority vote that comes with a certificate of its own error.
 
-    ``fit`` trains voters on one part of the rows, learns their weights on the other by minimising a PAC-Bayesian
-    bound, draws one weight vector, and certifies that one vote: with probability at least ``1 - delta``, its error on
-    new data is at most ``certificate_.bound``. Terms that are not scikit-learn's are in the :doc:`glossary`.
+    ``fit`` trains voters on one part of the rows, weighs them there or, by minimising a PAC-Bayesian bound, on the
+    other part, and certifies one vote on that part: with probability at least ``1 - delta``, its error on new data is
+    at most ``certificate_.bound``. Terms that are not scikit-learn's are in the :doc:`glossary`.
 
     Parameters
     ----------
     method : str or method, default="auto"
         The bound to minimise and to certify by, and with it whose error is certified: a name, or an object of
-        :mod:`certivote.methods` with options, such as ``DisV(order=1.2)``. ``auto`` is ``dis-b`` with what is left at
-        "auto" below chosen by training rows and numbers of rows only; ``certificate_.choices`` records it.
+        :mod:`certivote.methods` with options, such as ``DisV(order=1.2)``. ``auto``: the vote with
+        the prior's weights has 95 % of ``delta`` (half, if the prior is not informed), a vote learned by ``dis-b`` the
+        rest, and is deployed if it promises a smaller bound. What is left at "auto" below is chosen by training rows
+        and numbers of rows only; ``certificate_.choices`` records it.
         One vote, drawn once: ``dis-b`` (by the binomial tail, Occam's hammer), ``dis-r`` (by the density ratio at the
         draw, Theorems 6 and 8), ``dis-v`` (by a Rényi divergence, Theorems 7 and 9). A randomised predictor that draws
         a vote for every case: ``smv-exact``, ``smv-mc`` (Theorem 5). The vote with the learned weights themselves, by a
         surrogate: ``fo``, ``so``, ``bin``, and for two classes ``c-bound``. The vote with the prior's weights, by
         Clopper-Pearson: ``holdout``.
-    voters : {"auto", "mixed", "forest", "stumps"}, voter set or list of classifiers, default="auto"
-        Who votes. See :mod:`certivote.voters`; a list may hold fitted and unfitted classifiers. ``auto``: ``mixed``
-        with ``method="auto"``, a forest otherwise.
+    voters : {"auto", "mixed", "boosted", "forest", "stumps"}, voter set or list of classifiers, default="auto"
+        Who votes. See :mod:`certivote.voters`; ``boosted`` is ``mixed`` with CatBoost and LightGBM; a list may hold
+        fitted and unfitted classifiers. ``auto``: ``mixed`` with ``method="auto"``, a forest otherwise.
     split : {"auto", "single", "none", "cross"}, int or split, default="auto"
         A name, or an object of :mod:`certivote.splits` with options, such as ``Cross(tau=0.3)``. ``single``: voters
         from one part, certificate on the other. ``none``: certificate on all rows, for voters that need none (stumps
         with declared ranges, fitted classifiers). ``cross``: both ways round, as the paper does; the vote with the
         smaller bound is deployed. A number of folds: the same with voters from all folds but one. ``auto``: single; but
-        with ``method="auto"``, below 10,000 rows and without groups, order and promises, a look at a tenth of the rows
-        may suggest 2 or 3 folds of the others; the tenth then trains the voters of all votes.
+        with ``method="auto"`` and without groups, order and promises, a look at a tenth of the rows may suggest 2 or 3
+        folds of the others; the tenth then trains the voters of all votes. So below 10,000 rows, and below 50,000 if
+        rows times columns times classes are at most 4 million: each fold takes about as long as a fit.
     loss : {"plurality", "half-weight"}, default="plurality"
         What counts as an error: a wrong answer; or, as in the paper's tables, a wrong half of the weight.
     delta : float in (0, 1), default=0.05
@@ -174,8 +177,10 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, VoteP
         The voters of the deployed vote.
     weights_ : array of shape (n_voters,)
         Their weights, multiples of 2**-52 that sum to 1; for the random vote, its mean weights.
-    hyper_posterior_ : array or None
-        For the random vote, the parameters of the distribution that it draws its weights from.
+    hyper_posterior_ : array
+        The parameters of the distribution over weights that was learned: of the voters that were certified, as in
+        ``certificate_``. A drawn vote has weights that were drawn from it once, the random vote draws from it for each
+        case; of methods without a draw, these are the weights themselves.
     kept_voters_ : array of shape (n_voters,)
         Their numbers among the voters that were certified: all, but in a slim model (see :meth:`save`).
     part_ : PartRows
@@ -271,7 +276,7 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, VoteP
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_  # of an earlier fit
         self.voter_set_, self.voters_, self.part_, self.weights_ = plan.voters, part.voters, part.rows, vote.weights
-        self.hyper_posterior_ = vote.parameters if plan.method.predictor.is_random else None
+        self.hyper_posterior_ = vote.parameters
         self.kept_voters_, self.parts_ = np.arange(len(self.weights_)), tuple(part.rows for part in outcome.parts)
         self._prediction_seed, self._decisive = outcome.prediction_seed, DecisiveVoters()
         self._probe, self.reference_, self.witnesses_ = part.probe, part.reference, part.witnesses
@@ -301,7 +306,7 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, VoteP
     def _stored(self, slim: bool) -> StoredModel:
         check_is_fitted(self)
         voters, weights, kept = self.voters_, self.weights_, self.kept_voters_
-        if slim and self.hyper_posterior_ is None:
+        if slim and not self.certificate_.is_random:
             voters, few = voters.only(np.flatnonzero(weights))
             weights, kept = weights[few], kept[few]
         parameters = self._given()
@@ -309,12 +314,13 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, VoteP
             parameters["voters"] = None
         if isinstance(self.random_state, np.random.RandomState):
             parameters["random_state"] = None  # what it gave is in the certificate
-        as_fitted = ("certificate", "voter_set", "classes", "hyper_posterior", "parts", "reference", "witnesses")
+        as_fitted = ("certificate", "voter_set", "classes", "parts", "reference", "witnesses")
         return StoredModel(
             **{name: getattr(self, f"{name}_") for name in as_fitted},
             parameters=parameters,
             voters=voters,
             weights=weights,
+            hyper_posterior=self.hyper_posterior_ if self.certificate_.is_random else None,
             kept=kept,
             n_features=self.n_features_in_,
             feature_names=getattr(self, "feature_names_in_", None),
@@ -333,9 +339,13 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, VoteP
         """
         check_is_fitted(self)
         X = check_rows(self, self.voter_set_, X, self.voters_)
-        if self.hyper_posterior_ is None:
+        if not self.certificate_.is_random:
             voters, weights = self._decisive.among(self.voters_, self.weights_)
             return voters.votes(X).masses(weights)
+        return self._drawn_masses(X)
+
+    def _drawn_masses(self, X: Any) -> Array:
+        """Those of a vote that is drawn for each row."""
         # A stream that started anew in every call would give single rows one and the same vote.
         rng = np.random.default_rng([self._prediction_seed, rows_digest(X)])
         family = FAMILIES[self.certificate_.deployed_part.family]
@@ -357,10 +367,14 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, VoteP
     def predict(self, X: Any) -> NDArray[Any]:
         """The class with the largest vote mass; ties go to the smallest class.
 
+        Mixed voters that could not change the answer are not asked, so this may be many times as fast as the masses.
         With smv-exact and smv-mc a vote is drawn for each row: among other rows, or by another seed, it may differ.
         """
-        winners = plurality(self.predict_proba(X))  # which checks that there was a fit
-        return self.classes_[winners]
+        check_is_fitted(self)
+        X = check_rows(self, self.voter_set_, X, self.voters_)
+        if self.certificate_.is_random:
+            return self.classes_[plurality(self._drawn_masses(X))]
+        return self.classes_[plurality(self._decisive.decided(self.voters_, self.weights_, X))]
 
     def check_rows(self, X: Any, y: ArrayLike) -> tuple[Any, NDArray[Any]]:
         """Rows and labels as :meth:`fit` saw them: validated the same way, against what was fitted."""
@@ -426,7 +440,8 @@ def load(path: str | os.PathLike[str], trusted: Sequence[str] = ()) -> Certified
     except Exception as error:  # whatever parameters from a file make their readers say
         raise ModelFileError(f"{path} has parameters that no model has: {error!s:.500}") from error
     clf.certificate_, clf.voter_set_, clf.voters_ = model.certificate, model.voter_set, model.voters
-    clf.weights_, clf.hyper_posterior_, clf.kept_voters_ = model.weights, model.hyper_posterior, model.kept
+    clf.weights_, clf.kept_voters_ = model.weights, model.kept
+    clf.hyper_posterior_ = np.array(model.certificate.deployed_part.alpha)
     clf.parts_, clf.part_, clf.witnesses_ = model.parts, model.parts[model.certificate.deployed], model.witnesses
     clf.classes_, clf.n_features_in_, clf._prediction_seed = model.classes, model.n_features, model.prediction_seed
     clf._probe, clf._decisive, clf.reference_ = model.probe, DecisiveVoters(), model.reference

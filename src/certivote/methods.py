@@ -211,9 +211,15 @@ class DisB(_Drawn):
 
 
 class Auto(DisB):
-    """:class:`DisB`, with what is left at ``"auto"`` in the estimator chosen by training rows and numbers of rows only.
+    """A fixed vote or a learned one, with what is left at ``"auto"`` in the estimator chosen by training rows only.
 
-    The parameters are those of :class:`DisB`. ``certificate_.choices`` records what was chosen.
+    The fixed vote has the weights of the hyper-prior's mean, and 95 % of delta if that was learned from training rows,
+    otherwise half. A vote that :class:`DisB` learns from the certification rows has the rest. Both bounds hold at once,
+    so the certification rows may choose: the fixed vote is deployed unless learning promises a smaller bound, and only
+    then is anything drawn. ``certificate_.choices`` records what was chosen.
+
+    The parameters are those of :class:`DisB`. A price list that is given says what is spent on what, so there is no
+    such choice then: the vote is learned and drawn.
 
     Examples
     --------

@@ -55,7 +55,16 @@ def installed(pins: str) -> Path:
     if not done.exists() or done.read_text() != pins:
         print(f"installing {pins}", flush=True)
         venv.create(folder, clear=True, with_pip=True)
-        install = [python, "-m", "pip", "install", "--quiet", "--editable", f"{ROOT}[persist,verify]", *pins.split()]
+        install = [
+            python,
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--editable",
+            f"{ROOT}[boost,persist,verify]",
+            *pins.split(),
+        ]
         subprocess.run(install, check=True)
         done.write_text(pins)
     return python

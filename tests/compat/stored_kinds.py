@@ -13,7 +13,7 @@ from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifie
 from sklearn.linear_model import LogisticRegression
 
 from certivote import CertifiedVoteClassifier
-from certivote.voters import ColumnEncoder, Forest, Preprocessed, Stumps, _mixed
+from certivote.voters import ColumnEncoder, Forest, Mixed, Preprocessed, Stumps, _mixed
 
 Columns = dict[str, list[Any]]
 """A table in values that JSON can hold, so that every library reads the same numbers and texts."""
@@ -110,6 +110,7 @@ def _forest(kind: Any, **parameters: Any) -> Forest:
     return Forest(kind(n_estimators=30, **parameters))
 
 
+_BOOSTERS = Mixed(kinds=["catboost", "lightgbm"])
 KINDS = {
     "auto": Kind(dict, lambda: cancer(missing=0.05), as_array),
     "mixed, ten classes": Kind(lambda: {"method": "dis-b", "voters": "mixed"}, digits, as_array),
@@ -118,6 +119,10 @@ KINDS = {
     ),
     "mixed, random vote": Kind(lambda: {"method": "smv-mc", "voters": "mixed"}, cancer, as_array),
     "table": Kind(lambda: {"method": "dis-b", "voters": Preprocessed(ColumnEncoder(), "mixed")}, patients, as_frame),
+    "table, CatBoost and LightGBM": Kind(
+        lambda: {"method": "dis-b", "voters": Preprocessed(ColumnEncoder(), _BOOSTERS)}, patients, as_frame
+    ),
+    "CatBoost and LightGBM, ten classes": Kind(lambda: {"method": "dis-b", "voters": _BOOSTERS}, digits, as_array),
     "random forest": Kind(
         lambda: {"method": "dis-r", "voters": _forest(RandomForestClassifier)}, lambda: cancer(missing=0.05), as_array
     ),

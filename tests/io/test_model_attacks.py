@@ -187,7 +187,7 @@ LINEAR = 1
 
 def member(kind, place=0):
     """A member of the mixed vote that is no forest."""
-    number = ["boosting", "linear", "kernel", "gaussian", "neighbours"].index(kind)
+    number = ["boosting", "linear", "kernel", "gaussian", "neighbours", "oblivious"].index(kind)
 
     def find(crafted):
         found = crafted.voters["members"][number]["fields"]
@@ -248,6 +248,19 @@ def large_tree(crafted, fields):
     put(fields, "values", [0.0] * 40, crafted.array(fields, "values")[gone + 1 :])
 
 
+def deep_trees(crafted, fields):
+    """Of nine levels, whose answers are more bits than a byte has."""
+    fields["columns"] = crafted.put(np.zeros((3, 9), dtype=np.int32))
+    fields["borders"] = crafted.put(np.zeros((3, 9), dtype=np.float32))
+    fields["values"] = crafted.put(np.zeros((3, 512, 3), dtype=np.float32))
+
+
+def no_trees(crafted, fields):
+    fields["columns"] = crafted.put(np.zeros((0, 2), dtype=np.int32))
+    fields["borders"] = crafted.put(np.zeros((0, 2), dtype=np.float32))
+    fields["values"] = crafted.put(np.zeros((0, 4, 3), dtype=np.float32))
+
+
 def feature_end(feature):
     """Where the first tree ends."""
     return int(np.argmax(np.cumsum(np.where(feature < 0, -1, 1)) < 0)) + 1
@@ -272,6 +285,21 @@ MIXED = {
     "boosting of other classes": inside("boosting", element("classes", place=2, value=3)),
     "boosting of a class twice": inside("boosting", element("classes", place=1, value=0)),
     "more scores": inside("boosting", replaced("baseline", value=np.zeros(2))),
+    "oblivious trees of a column": inside("oblivious", element("columns", value=4)),
+    "oblivious trees of a negative column": inside("oblivious", element("columns", value=-1)),
+    "oblivious trees without borders": inside("oblivious", element("borders", value=np.nan)),
+    "oblivious trees with other borders": inside("oblivious", replaced("borders", value=np.zeros((3, 1), dtype="f4"))),
+    "oblivious trees that add infinities": inside("oblivious", element("values", value=np.inf)),
+    "oblivious trees with other leaves": inside("oblivious", replaced("values", value=np.zeros((3, 2, 3), dtype="f4"))),
+    "oblivious trees with other scores": inside("oblivious", replaced("baseline", value=np.zeros(1))),
+    "oblivious trees that begin with infinities": inside("oblivious", element("baseline", value=np.inf)),
+    "oblivious trees of other classes": inside("oblivious", element("classes", place=2, value=3)),
+    "oblivious trees of a class twice": inside("oblivious", element("classes", place=1, value=0)),
+    "oblivious trees after which none is left": inside("oblivious", element("stages", value=4)),
+    "oblivious trees before the first": inside("oblivious", element("stages", value=0)),
+    "oblivious trees too deep": inside("oblivious", deep_trees),
+    "oblivious trees in one direction": inside("oblivious", replaced("columns", value=np.zeros(6, dtype=np.int32))),
+    "oblivious trees that are none": inside("oblivious", no_trees),
     "linear model of other classes": inside("linear", element("classes", value=-1)),
     "linear model of a class twice": inside("linear", element("classes", place=1, value=0)),
     "other coefficients": inside("linear", replaced("coefficients", value=np.zeros((2, 3)))),

@@ -15,7 +15,9 @@ from certivote import CertifiedVoteClassifier
 from certivote.voters import ColumnEncoder, Forest, Preprocessed, Stumps
 from certivote.voters._boosting import Boosting
 from certivote.voters._forest import FittedForest
+from certivote.voters._members import FoldedMember
 from certivote.voters._mixed import FittedMixed
+from certivote.voters._oblivious import ObliviousTrees
 from certivote.voters._race import KINDS, Training
 
 FOREST = Forest(RandomForestClassifier(3, max_depth=3))
@@ -41,17 +43,32 @@ def forest():
 
 
 def mixed():
-    """A mixed vote with a model of each kind, of forests one tree and of boosting two iterations."""
+    """A mixed vote with a model of each kind, of forests one tree, of boosting two iterations and of CatBoost three."""
     X, y = rows(160)
     clf = CertifiedVoteClassifier("dis-b", "mixed", random_state=0).fit(X, y)
     codes, rng = np.unique(y, return_inverse=True)[1], np.random.default_rng(0)
     trained = [Training.planned(X, codes, 3, None, rng, None).member(kind) for kind in KINDS]
     forests = [member.only(np.arange(1))[0] for member in trained if isinstance(member, FittedForest)]
     others = [_short(member) for member in trained if not isinstance(member, FittedForest)]
+    others.append(_oblivious())
     clf.voters_ = FittedMixed(tuple(forests), tuple(others), 3)
     clf.kept_voters_ = np.arange(clf.voters_.n_voters)
     clf.weights_ = clf.weights_[: clf.voters_.n_voters]
     return clf
+
+
+def _oblivious():
+    """As CatBoost grows them: three trees of two levels, in a member with three votes."""
+    source = np.random.default_rng(0)
+    model = ObliviousTrees(
+        source.integers(4, size=(3, 2)).astype(np.int32),
+        source.normal(size=(3, 2)).astype(np.float32),
+        source.normal(size=(3, 4, 3)).astype(np.float32),
+        np.zeros(3),
+        np.array([1, 2, 3]),
+        np.arange(3),
+    )
+    return FoldedMember((model,), (np.arange(4),), 3)
 
 
 def _short(member):

@@ -1,5 +1,6 @@
 """New rows without labels: alarms where they look different, rarely elsewhere, and columns named as a hint."""
 
+import dataclasses
 import json
 import math
 import warnings
@@ -15,6 +16,7 @@ from watching import with_content
 from certivote import CertifiedVoteClassifier, DriftMonitor, Monitor
 from certivote.maths.rank_bets import evidence_of_ranks
 from certivote.monitor import StateFileError
+from certivote.monitor._drift import candidates_of
 from certivote.pipeline import Reference, on_grid
 from certivote.voters import ColumnEncoder, Forest, Preprocessed
 
@@ -173,6 +175,17 @@ def test_the_price_is_that_of_all_that_might_have_been_chosen(best_part, model):
     assert "have chosen the vote among 50" in monitor.assumptions[-1]
     monitor.update(half_known(10, np.random.default_rng(0))[0])
     assert "an alarm needs 1000" in str(monitor)
+
+
+def test_a_learned_vote_might_have_been_chosen_in_place_of_the_fixed_one():
+    auto = CertifiedVoteClassifier("auto", FEW, split=3, random_state=0).fit(*rows(300))
+    assert auto.certificate_.certified == "the fixed vote"
+    monitor = DriftMonitor(auto, 0.05)
+    assert (monitor.learned, monitor.candidates) == (False, 4)
+    assert monitor.log_threshold == pytest.approx(math.log(4 / 0.05))
+    learned = dataclasses.replace(auto.certificate_, method="dis-b", share=0.05)
+    assert candidates_of(learned) == 4
+    assert candidates_of(dataclasses.replace(learned, share=1.0)) == 1
 
 
 def test_rows_that_weights_were_learned_from_are_no_reference():

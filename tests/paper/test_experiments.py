@@ -192,7 +192,7 @@ def test_voters_are_fitted_and_asked_once_for_all_methods(made, monkeypatch, dat
 def test_the_setting_and_the_voters_of_the_paper():
     assert PAPER_METHODS == ("fo", "so", "bin", "smv-exact", "smv-mc", "dis-v", "dis-r")
     assert PAPER_SETTING == {"loss": "half-weight", "prior": 0.5, "delta": 0.05}
-    assert PROTOCOLS == {"paper": "adam", "fast": "lbfgs"}
+    assert PROTOCOLS == {"paper": "adam", "fast": "lbfgs", "own": "lbfgs"}
     for name, entry in DATASETS.items():
         voters, split = paper_voters(name, threads=2)
         if entry.ranges is not None:
@@ -217,17 +217,17 @@ def test_a_run_does_not_depend_on_the_other_methods(made, dataset):
 
 @grid(strength=1, protocol=PROTOCOLS, dataset=["haberman", "pendigits"])
 def test_a_run_is_what_the_estimator_gives_for_the_same_rows_and_seed(made, protocol, dataset):
-    unit = Unit(protocol, dataset, 1)
+    unit, own = Unit(protocol, dataset, 1), protocol == "own"
     data, train, test = rows_of(unit)
     forest = RandomForestClassifier(n_estimators=100, max_samples=0.5)
     for run, certificate in run_unit(unit, ["so", "dis-v", "dis-r"]):
         clf = CertifiedVoteClassifier(
-            make_method(run.method, solver=PROTOCOLS[protocol], constant="paper"),
+            make_method(run.method, solver=PROTOCOLS[protocol], constant="exact" if own else "paper"),
             Forest(forest) if data.ranges is None else Stumps(ranges=DATASETS[dataset].ranges),
             split="cross" if data.ranges is None else "none",
-            loss="half-weight",
+            loss="plurality" if own else "half-weight",
             delta=0.05,
-            prior=0.5,
+            prior="auto" if own else 0.5,
             random_state=1,
         ).fit(data.X[train], data.y[train])
         # "auto" and what it stands for are recorded as they were given.

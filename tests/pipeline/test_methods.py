@@ -55,7 +55,7 @@ def test_the_text_says_who_is_certified(method):
         "the drawn vote": "(A majority vote whose weights were drawn once.)",
         "the random vote": "it draws a new vote for every case, and the same case may get different answers.",
         "the mean vote": "(The majority vote with the learned weights themselves.)",
-        "the fixed vote": "(A majority vote with weights fixed before the certification rows were seen.)",
+        "the fixed vote": "(A majority vote with weights fixed before the certification rows were looked at.)",
     }
     assert [who for who, sentence in says.items() if sentence in text] == [CERTIFIED[method]]
     random = method in RANDOM
@@ -78,8 +78,10 @@ def test_the_random_vote_has_no_count_of_errors_and_no_drawn_weights(method):
 
 
 @pytest.mark.parametrize("method", FIXED)
-def test_only_the_random_vote_has_a_hyper_posterior_to_draw_from(method):
-    assert fitted(method).hyper_posterior_ is None
+def test_what_was_learned_is_known_of_every_method(method):
+    clf = fitted(method)
+    assert not clf.certificate_.is_random
+    assert clf.hyper_posterior_.tolist() == list(clf.certificate_.deployed_part.alpha)
 
 
 @pytest.mark.parametrize("method", DRAWN)

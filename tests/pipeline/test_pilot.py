@@ -15,7 +15,16 @@ from certivote import CertifiedVoteClassifier
 from certivote.certificate import FirstRows
 from certivote.maths.streams import stream
 from certivote.pipeline import RowsInMemory, _pilot, make_plan, prepare
-from certivote.pipeline._pilot import _FOLDS, _SHARES, Look, _expected_limit, _power_law, look_at_first, n_first
+from certivote.pipeline._pilot import (
+    _FOLDS,
+    _SHARES,
+    Look,
+    _expected_limit,
+    _power_law,
+    look_at_first,
+    may_fold,
+    n_first,
+)
 from certivote.promises import Precision
 from certivote.splits import Single
 from certivote.voters import Forest, Mixed, Preprocessed, Stumps, VoterSet
@@ -252,10 +261,21 @@ def test_folds_may_be_chosen_where_rows_are_few_and_nothing_else_is_asked_for(as
     small(promises=[Precision()])
     small(groups=np.arange(60) // 2)
     small(order=np.arange(60))
-    monkeypatch.setattr(_pilot, "FOLDED_BELOW", 60)
-    small()
+    monkeypatch.setattr(_pilot, "_QUICK", 60)
     small(n=59)
-    assert asked == [True, False, False, False, False, False, True]
+    small()  # 60 rows of so many columns and classes are little work
+    monkeypatch.setattr(_pilot, "_FOLDED_BELOW", 60)
+    small()
+    assert asked == [True, False, False, False, False, True, True, False]
+
+
+def test_of_many_rows_there_are_folds_where_columns_and_classes_are_few():
+    assert may_fold(9_999, 10_000, 100)
+    for n_rows, n_columns, n_classes in ((10_000, 200, 2), (10_000, 40, 10), (40_000, 50, 2), (49_999, 2, 40)):
+        assert may_fold(n_rows, n_columns, n_classes) == (n_rows * n_columns * n_classes <= 4_000_000)
+        assert not may_fold(n_rows, 2 * n_columns + 1, n_classes)
+        assert not may_fold(n_rows, n_columns, 2 * n_classes + 1)
+    assert not may_fold(50_000, 1, 2)
 
 
 @pytest.mark.parametrize("given", [{"method": "dis-b"}, {"method": "holdout"}, {"split": Single(0.4)}])

@@ -16,13 +16,16 @@ from certivote.theory.methods import METHODS
 from certivote.voters import Classifiers, Forest, Mixed, Stumps
 
 
-def test_auto_stands_for_dis_b_with_all_that_training_rows_can_tell():
+def test_auto_stands_for_a_fixed_vote_beside_dis_b_with_all_that_training_rows_can_tell():
     plan = make_plan()
     assert plan.method is METHODS["dis-b"]
     assert plan.family is FAMILIES["dirichlet"]
     assert isinstance(plan.voters, Mixed)
     assert (plan.prior, plan.train_share) == ("informed", None)
-    assert plan.price_list == staying_price("informed") == PriceList.mixture(((0.0, 0.95),))
+    assert plan.price_list == PriceList.mixture()
+    learned, fixed = plan.ways()
+    assert (learned.method.name, learned.share, learned.part_delta) == ("dis-b", 0.05, pytest.approx(0.0025))
+    assert (fixed.method.name, fixed.share, fixed.part_delta) == ("holdout", 0.95, pytest.approx(0.0475))
     assert (plan.delta, plan.part_delta, plan.average_weights) == (0.05, 0.05, (1.0,))
 
 
@@ -34,11 +37,12 @@ def test_a_named_method_leaves_less_to_be_chosen(method):
     assert isinstance(plan.voters, Forest)
     assert (plan.prior, plan.train_share) == ("auto", 0.5)
     assert plan.price_list == staying_price("auto")
+    assert plan.ways() == (plan,)
 
 
 def test_without_training_rows_auto_has_nothing_to_be_informed_by():
     assert make_plan(split="none").prior == "auto"
-    assert make_plan(split="none").price_list == staying_price("auto")
+    assert [way.share for way in make_plan(split="none").ways()] == [0.5, 0.5]
     assert make_plan("dis-r", prior="informed").prior == "informed"
 
 

@@ -22,7 +22,7 @@ from certivote import (
 from certivote.methods import DisB
 from certivote.promises import PredictionSets, Sensitivity
 from certivote.theory.calculator import formulas
-from certivote.voters import Forest
+from certivote.voters import Forest, Mixed
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(120, 3))
@@ -166,11 +166,11 @@ def test_any_kind_of_number_between_0_and_1_is_one():
 @pytest.mark.skipif(sys.platform == "win32", reason="memory is counted otherwise")
 @pytest.mark.parametrize("voters", ["auto", "mixed", "forest"])
 def test_classes_that_memory_has_no_room_for_are_refused_before_it_is_taken(voters):
-    n_rows, n_classes = 15_000, 5_000
+    n_rows, n_classes = 60_000, 30_000
     rows, labels = RNG.normal(size=(n_rows, 2)), RNG.permutation(np.arange(n_rows) % n_classes)
     tracemalloc.start()
     try:
-        with pytest.raises(ValueError, match=r"5,000 classes and 15,000 rows may take [\d,]+ GB.* the limit is 16 GB"):
+        with pytest.raises(ValueError, match=r"30,000 classes and 60,000 rows may take [\d,]+ GB.* the limit is 16 GB"):
             CertifiedVoteClassifier("dis-b", voters).fit(rows, labels)
         assert tracemalloc.get_traced_memory()[1] < 100 << 20
     finally:
@@ -181,6 +181,17 @@ def test_smaller_trees_have_room_for_more_classes():
     for forest in (RandomForestClassifier(50, max_leaf_nodes=500), RandomForestClassifier(max_depth=8)):
         Forest(forest).check_room(15_000, 5_000)
     Forest().check_room(10_000_000, 100)
+
+
+def test_trees_that_grow_in_turn_have_room_where_all_at_once_have_not():
+    Forest().check_room(40_000, 2_000)
+    Mixed().check_room(40_000, 2_000)
+    balanced = RandomForestClassifier(class_weight="balanced")
+    with pytest.raises(ValueError, match="may take 121 GB"):
+        Forest(balanced).check_room(40_000, 2_000)
+    with pytest.raises(ValueError, match=r"Mixed voters for 2,000 classes and 80,000 rows may take 24 GB.*'forest'"):
+        Mixed().check_room(80_000, 2_000)
+    Forest().check_room(80_000, 2_000)
 
 
 @pytest.mark.parametrize("given", [{"method": DisB(n_draws=np.int64(2))}, {"together": np.bool_(True)}])

@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from chosen import chosen_breaches, chosen_cases
 from honest import DELTA, PURE, fit, world
 from study import Case, Row
 from tallies import Foreseen, Tallies
@@ -225,6 +226,7 @@ def row(method, setting, where, n, *others, part="automatic"):
 def automatic_cases():
     yield from division_cases()
     yield from mixed_cases()
+    yield from chosen_cases()
     for n, runs in ((23, 1000), (40, 1000)):
         trial = race_alone(20, n, on_certified=False)
         yield Case(row("holdout", "20 kinds, raced on as many other rows", NOISE, n), runs, trial)
@@ -262,6 +264,7 @@ def mixed_cases():
 
 def automatic_breaches():
     """Decided by the certified rows, beside controls."""
+    yield from chosen_breaches()
     for breach, control, n, runs, make in (
         ("best of 1, 2, 3 and 5 parts", "best of 1, 2, 3 and 5 parts, paid", 96, 400, best_division),
         ("best of 3 folds, each at the whole of delta", "best of 3 folds", 63, 600, best_fold),

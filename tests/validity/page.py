@@ -94,6 +94,10 @@ are kept. *As a look at few rows says*: the number of parts differs from run to 
 told what to foresee. *Quick voters* answer as most training rows with the same values do; *light* ones are mixed voters
 with few trees and without boosting. *Raced*: the race alone, among models with random answers fixed in advance. *Odd or
 even sums*: every row helps to learn, so folds pay; *told by one feature*: errors are so rare that they do not.
+
+*Fixed or learned*: the certified rows themselves choose between the vote of the hyper-prior, at 95 % of δ, and a vote
+that is learned from them and drawn, at 5 %, in worlds where learning never pays, always does, or does in some runs.
+*The smaller bound*: both are certified, and the one that looks better is shown, which is allowed too.
 {summary}
 """
 

@@ -6,6 +6,7 @@ The study counts what the page on validity shows.
 import numpy as np
 import pytest
 from automatic import EASY, NOISE, ODD, STEEP, best_fold, divided, race, race_alone, sampled, strange_kinds
+from chosen import SIZES, as_intended, better_of_two_fixed, certified, plan, sample, smaller_of_both
 from honest import DELTA
 from tallies import Tallies
 from worlds import is_at_most
@@ -27,9 +28,13 @@ HOLDING = {
     "parts as a look says": (divided(ODD, 244, Tallies()), 25),
     "best of 3 folds": (best_fold(paid=True), 25),
     "raced on other rows": (race_alone(20, 40, on_certified=False), 100),
+    **{f"fixed or learned, {where}": (as_intended(where, n), 60) for where, n in SIZES.items()},
+    **{f"fixed and learned, {where}": (smaller_of_both(where, n), 60) for where, n in SIZES.items()},
+    "two fixed votes at half of delta each": (better_of_two_fixed(50, 0.5), 1000),
 }
 BREACHES = {
     "best of 3 folds, each at the whole of delta": (best_fold(paid=False), 80),
+    "two fixed votes at 0.95 of delta each": (better_of_two_fixed(50, 0.95), 1000),
     "raced on the certified rows": (race_alone(20, 40, on_certified=True), 20),
 }
 
@@ -47,6 +52,16 @@ def test_decisions_by_certified_rows_are_seen(name):
     trial, runs = BREACHES[name]
     (found,) = violations(trial, runs)
     assert not is_at_most(found, runs, DELTA)
+
+
+def test_certified_rows_choose_a_fixed_vote_or_a_learned_one():
+    chosen, rng = {}, np.random.default_rng(3)
+    for where, n in SIZES.items():
+        outcomes = [certified(plan(), *sample(where, n, rng), seed) for seed in range(20)]
+        chosen[where] = sum(outcome.certificate.certified == "the drawn vote" for outcome in outcomes)
+    assert chosen["pure noise"] <= 2
+    assert chosen["told by one voter"] == 20
+    assert 2 <= chosen["half told by one voter"] <= 18
 
 
 def parts(where, n, voters, runs):

@@ -148,9 +148,12 @@ def test_parameters_that_ask_for_such_folds_are_not_those_of_the_model(folded):
 def test_rows_that_come_in_groups_or_times_or_are_many_have_no_such_folds(folded):
     assert "parameter split" in failures(dataclasses.replace(folded, groups="patient"))
     assert "parameter split" in failures(dataclasses.replace(folded, order="day"))
-    for n_rows in (10_000, 131):
-        origin = dataclasses.replace(folded.provenance, n_rows=n_rows)
+    for n_rows, n_columns in ((50_000, 2), (10_000, 201), (131, 2)):
+        origin = dataclasses.replace(folded.provenance, n_rows=n_rows, n_columns=n_columns)
         assert "parameter split" in failures(dataclasses.replace(folded, provenance=origin))
+    for n_rows, n_columns in ((9_999, 201), (10_000, 200), (49_999, 40)):
+        origin = dataclasses.replace(folded.provenance, n_rows=n_rows, n_columns=n_columns)
+        assert "parameter split" not in failures(dataclasses.replace(folded, provenance=origin))
 
 
 def test_more_folds_than_may_be_chosen_are_caught():

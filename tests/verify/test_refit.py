@@ -2,6 +2,7 @@
 
 import dataclasses
 import importlib
+from importlib.metadata import PackageNotFoundError
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,7 @@ from options import as_objects
 from certivote import CertifiedVoteClassifier, load, verify
 from certivote.certificate import recorded_parameters
 from certivote.theory.families import FAMILIES
-from certivote.voters import Forest
+from certivote.voters import Forest, Mixed
 
 RUN = importlib.import_module("certivote.pipeline.run")
 
@@ -258,3 +259,48 @@ def test_the_classifier_itself_stays_as_it_is():
     assert again.random_state == clf.random_state
     assert clf.certificate_ is before[0]
     assert np.array_equal(clf.weights_, before[1])
+
+
+def test_a_booster_of_another_version_is_not_comparable(monkeypatch):
+    """Also where the record names no version, or the package is not there: what was not compared has not passed."""
+    pytest.importorskip("lightgbm")
+    clf, X, y = fit("dis-b", Mixed(kinds=["random forest", "lightgbm"]))
+    assert failures(clf, X, y) == set()
+    honest = clf.certificate_
+    names = dict(honest.provenance.versions)
+    room = importlib.import_module("certivote.verify._rows")
+
+    def only_refit(said):
+        assert failures(clf, X, y, refit=False) == set()
+        checks = [check for check in verify(clf.certificate_, clf, X, y, refit=True) if check.what.startswith("refit")]
+        assert [(check.what, check.passed) for check in checks] == [("refit", False)]
+        assert checks[0].detail.startswith(f"not comparable: lightgbm {said}")
+
+    for recorded in (
+        {**names, "lightgbm": "1.2.3"},
+        {name: text for name, text in names.items() if name != "lightgbm"},
+    ):
+        origin = dataclasses.replace(honest.provenance, versions=tuple(recorded.items()))
+        clf.certificate_ = dataclasses.replace(honest, provenance=origin)
+        only_refit(f"{recorded.get('lightgbm', 'no version')} recorded, {names['lightgbm']} here")
+    clf.certificate_ = honest
+    original = room.version
+
+    def without(name):
+        if name == "lightgbm":
+            raise PackageNotFoundError(name)
+        return original(name)
+
+    monkeypatch.setattr(room, "version", without)
+    only_refit(f"{names['lightgbm']} recorded, not installed here")
+
+
+def test_kinds_that_did_not_race_are_caught():
+    clf, X, y = fit("dis-b", Mixed(kinds=["random forest", "linear"]))
+    honest = clf.certificate_
+    for change in ({"raced": ("random forest", "linear", "catboost")}, {"kept": ("boosting",)}):
+        part = dataclasses.replace(honest.parts[0], **change)
+        clf.certificate_ = dataclasses.replace(honest, parts=(part,))
+        assert failures(clf, X, y) == {"refit, voters"}
+        fields = {field for check in verify(clf.certificate_, clf, X, y) for field in check.fields}
+        assert {"parts[0].raced", "parts[0].kept"} <= fields

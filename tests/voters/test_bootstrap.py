@@ -60,7 +60,7 @@ def test_a_tree_weighs_entities_as_often_as_they_were_drawn(sizes, max_samples, 
     n, m = len(y), len(sizes)
     n_draws = round(m * (18 / n if share is None else share))
     forest = RandomForestClassifier(30, max_samples=max_samples, random_state=0)
-    trees, seen = grow_on_entities(forest, X, y, entities)
+    trees, seen = grow_on_entities(forest, X, y, entities, kept=lambda tree: tree)
     unequal = False
     for tree, sample in zip(trees, np.unpackbits(seen, axis=1)[:, :n].astype(bool), strict=True):
         assert tree.tree_.n_node_samples[0] == sample.sum()
@@ -81,7 +81,9 @@ def test_classes_are_balanced_by_the_weights_of_entities(class_weight):
     y = (entities < 5).astype(int)  # five entities of one class, among them the largest
     X = np.zeros((len(y), 1))
     forest = RandomForestClassifier(120, class_weight=class_weight, random_state=0)
-    shares = np.array([tree.tree_.value[0, 0, 1] for tree in grow_on_entities(forest, X, y, entities)[0]])
+    shares = np.array(
+        [tree.tree_.value[0, 0, 1] for tree in grow_on_entities(forest, X, y, entities, kept=lambda tree: tree)[0]]
+    )
     if class_weight == "balanced":
         assert shares.mean() == pytest.approx(0.5, abs=0.04)
         assert shares.std() > 0.05

@@ -68,7 +68,7 @@ def test_members_without_weight_are_gone(fitted):
         few, own = DecisiveVoters().among(voters, weights)
         (left,) = (*few.forests, *few.members)
         assert type(left) is type(member)
-        assert len(own) == (member.n_voters if hasattr(member, "points") else 1)
+        assert len(own) == (member.n_voters if hasattr(member, "points") else getattr(member, "n_ballots", 1))
         few.check(X.shape[1], 2)
 
 

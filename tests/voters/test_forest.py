@@ -1,5 +1,8 @@
 """Forests: one vote per tree."""
 
+from dataclasses import fields
+from unittest import mock
+
 import numpy as np
 import pytest
 from ballots import votes_matrix
@@ -7,7 +10,7 @@ from scipy import sparse
 from sklearn.datasets import load_iris
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 
-from certivote.voters import Forest
+from certivote.voters import Forest, _forest
 
 
 def rng(seed=0):
@@ -67,3 +70,26 @@ def test_forests_that_split_by_categories_are_refused():
     assert Forest(Later()).fit(X, y, np.arange(3), rng()).n_voters == 3
     with pytest.raises(ValueError, match=r"got a forest with categorical_features=\[0\]. Leave it out"):
         Forest(Later(categorical_features=[0])).fit(X, y, np.arange(3), rng())
+
+
+@pytest.mark.parametrize("kind", [RandomForestClassifier, ExtraTreesClassifier])
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_trees_that_grow_a_few_at_a_time_are_those_of_one_fit(kind, n_jobs, monkeypatch):
+    """As those for very many classes do, whose nodes have a number for each."""
+    source = np.random.default_rng(0)
+    X, y = source.normal(size=(120, 4)), source.integers(6, size=120)
+    forest = Forest(kind(7, bootstrap=True, n_jobs=n_jobs, random_state=3))
+
+    def fit():
+        return forest.fit(X, y, np.arange(6), np.random.default_rng(1))
+
+    at_once = fit()
+    fits = mock.Mock(wraps=_forest.grow_in_turn)
+    monkeypatch.setattr(_forest, "_MANY_CLASSES", 5)
+    monkeypatch.setattr(_forest, "grow_in_turn", fits)
+    in_turn = fit()
+    assert fits.call_count == 1
+    for one in fields(at_once.trees):
+        assert np.array_equal(getattr(in_turn.trees, one.name), getattr(at_once.trees, one.name))
+    assert np.array_equal(in_turn.leaf_votes, at_once.leaf_votes)
+    assert np.array_equal(in_turn.seen, at_once.seen)

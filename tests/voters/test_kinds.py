@@ -1,5 +1,7 @@
 """How each kind of a mixed vote is trained: without the rows that it then votes on as if it had not seen them."""
 
+from importlib.util import find_spec
+
 import joblib
 import numpy as np
 import pytest
@@ -7,12 +9,15 @@ from sklearn.ensemble import RandomForestClassifier
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from certivote.voters import Forest, Mixed, _race
+from certivote.voters._boosters import BOOSTERS
 from certivote.voters._forest import FittedForest
 from certivote.voters._machines import Always, KernelPairs, KernelScores
-from certivote.voters._members import FoldedMember, NeighbourMember
-from certivote.voters._race import _FOLDED, KINDS, Training
+from certivote.voters._members import FoldedMember, NeighbourMember, model_votes
+from certivote.voters._race import ALL_KINDS, Training
 
 pytestmark = pytest.mark.filterwarnings("error")
+KINDS = tuple(kind for kind in ALL_KINDS if kind not in BOOSTERS or find_spec(kind))
+_FOLDED = tuple(kind for kind in KINDS if kind in _race._FOLDED)
 
 
 def rng(seed=0):
@@ -25,7 +30,7 @@ def noise(n=150, width=4):
 
 
 def planned(X, y, entities=None, n_jobs=None, n_classes=2):
-    return Training.planned(X, y, n_classes, entities, rng(7), n_jobs)
+    return Training.planned(X, y, n_classes, entities, rng(7), n_jobs, KINDS)
 
 
 @pytest.fixture(scope="module")
@@ -98,17 +103,36 @@ def test_what_is_tried_is_not_trained_again_but_for_the_model_that_votes(of_nois
 
 
 @pytest.mark.parametrize("kind", _FOLDED)
-def test_a_model_that_was_not_tried_is_trained_without_a_fifth_of_the_rows(kind):
+def test_a_model_that_was_not_tried_is_trained_without_a_fifth_of_the_rows(kind, monkeypatch):
+    monkeypatch.setattr(_race, "_AGAIN_BELOW", 150)
     X, y = noise()
     training = planned(X, y)
     member = training.member(kind)
     out = training.places < 30
     assert np.array_equal(member.left_out, out)
-    assert np.array_equal(member.unseen[out], member.models[0].answers(X[out]))
+    assert np.array_equal(member.unseen[out], model_votes(member.models[0], X[out], member.n_ballots))
     assert np.all(member.unseen[~out] == -1)
     y = y.copy()
     y[out] = 1 - y[out]
     assert np.array_equal(planned(X, y).member(kind).votes(X), member.votes(X))
+
+
+@pytest.mark.parametrize("kind", _FOLDED)
+def test_of_not_too_many_rows_it_is_trained_again_on_all_to_vote(kind, monkeypatch):
+    X, y = noise()
+    again = planned(X, y).member(kind)
+    whole = planned(X, y)._trained(kind, np.ones(150, dtype=bool))
+    assert np.array_equal(again.votes(X), model_votes(whole, X, again.n_ballots))
+    monkeypatch.setattr(_race, "_AGAIN_BELOW", 150)
+    once = planned(X, y).member(kind)
+    # What is said of rows that were left out comes from a model that has not seen them, either way.
+    assert np.array_equal(again.unseen, once.unseen)
+    assert not np.array_equal(again.votes(X), once.votes(X))
+    monkeypatch.undo()
+    monkeypatch.setattr(_race, "_LANDMARKS_FROM", 150)
+    monkeypatch.setattr(_race, "_LANDMARKS", 20)
+    dear = planned(X, y).member("kernel")
+    assert np.array_equal(dear.votes(X), planned(X, y)._trained("kernel", ~dear.left_out).answers(X))
 
 
 def test_of_many_rows_not_more_than_a_number_are_left_out(monkeypatch):
@@ -169,7 +193,7 @@ def test_of_many_columns_boosting_sees_some_and_there_are_no_normal_distribution
     (columns,) = boosting.columns
     assert len(columns) == len(set(columns.tolist())) == 4
     boosting.check(8, 2)
-    assert np.array_equal(boosting.votes(X), boosting.models[0].answers(X[:, columns]))
+    assert np.array_equal(boosting.votes(X), model_votes(boosting.models[0], X[:, columns], boosting.n_ballots))
     # What it has not seen plays no part, in the trial neither.
     hidden = np.setdiff1d(np.arange(8), columns)
     X = X.copy()
@@ -253,7 +277,7 @@ def test_sums_are_made_by_one_thread_whatever_runs_besides(n_jobs, monkeypatch):
         tried = training.trial(n_trees=1, n_folds=3)
         training.members({kind: tried[kind] for kind in _FOLDED})
         assert blas_threads() == {2}
-    assert seen == [{1}] * 16
+    assert seen == [{1}] * 4 * len(_FOLDED)
 
 
 def with_rare_classes(n, seed):

@@ -1,5 +1,9 @@
 """The mixed vote: out-of-sample votes of all its members, and rows and labels of every kind."""
 
+import functools
+import itertools
+from unittest import mock
+
 import numpy as np
 import pytest
 from ballots import codes_of, fractions_of
@@ -8,8 +12,10 @@ from sklearn.base import clone
 from certivote import CertifiedVoteClassifier, load
 from certivote.pipeline._priors import informed_weights
 from certivote.splits import Single
-from certivote.voters import Mixed, _race, resolve_voters
+from certivote.voters import Mixed, _mixed, _race, resolve_voters
+from certivote.voters._members import NeighbourMember
 from certivote.voters._race import unseen_votes
+from certivote.votes import fixed_point, plurality
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -208,3 +214,40 @@ def test_very_many_columns_are_refused_in_one_sentence():
     X, y = np.zeros((60, 50_001)), np.arange(60) % 2
     with pytest.raises(ValueError, match=r"X has 50,001 columns; mixed voters .* Give voters='forest'"):
         CertifiedVoteClassifier(random_state=0).fit(X, y)
+
+
+@functools.cache
+def all_kinds(n_classes):
+    X, y = noise(150, n_classes)
+    with mock.patch.object(_race, "_earned", lambda training, tried: dict.fromkeys(tried, 1.0)):
+        return Mixed().fit(X, y, np.arange(n_classes), rng())
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_members_that_can_change_no_vote_are_not_asked(n_classes, monkeypatch):
+    """The answers are those of all members, whatever the weights; where one member has half of them, it is enough."""
+    fitted, rows, source = all_kinds(n_classes), rng(5).normal(size=(400, 4)), rng(1)
+    votes = fitted.votes(rows)
+    for sharpness in (0.02, 0.3, 30.0):
+        weights = fixed_point(np.log(source.dirichlet(np.full(fitted.n_voters, sharpness)) + 1e-300))
+        masses = votes.masses(weights)
+        assert np.array_equal(plurality(fitted.decided(rows, weights)), plurality(masses))
+        few = [plurality(fitted.decided(row[None], weights))[0] for row in rows[:20]]
+        assert np.array_equal(few, plurality(masses)[:20])
+    first = np.zeros(fitted.n_voters)
+    first[[0, -1]] = 0.75, 0.25
+    monkeypatch.setattr(_mixed, "_cost", lambda member: float(isinstance(member, NeighbourMember)))
+    with mock.patch.object(NeighbourMember, "votes") as asked:
+        answers = plurality(fitted.decided(rows, first))
+    assert not asked.called
+    assert np.array_equal(answers, plurality(votes.masses(first)))
+
+
+def test_ties_go_to_the_smallest_class_whoever_is_asked_first():
+    fitted, X = all_kinds(2), rng(5).normal(size=(400, 4))
+    votes = fitted.votes(X)
+    places = np.cumsum([0] + [part.n_voters for part in (*fitted.forests, *fitted.members)])[:-1]
+    for one, other in itertools.combinations(places, 2):
+        weights = np.zeros(fitted.n_voters)
+        weights[[one, other]] = 0.5
+        assert np.array_equal(plurality(fitted.decided(X, weights)), plurality(votes.masses(weights)))

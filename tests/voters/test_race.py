@@ -192,7 +192,9 @@ def test_of_many_rows_some_decide_and_the_others_play_no_part(many):
     assert "linear" in raced(planned(spoiled_X, spoiled_y))
 
 
-def test_of_many_rows_every_model_votes_and_was_trained_once(many):
+@pytest.mark.parametrize("again_below", [300, 301])
+def test_of_many_rows_every_model_votes_and_a_fifth_tells_how_far_to_trust_it(again_below, many, monkeypatch):
+    monkeypatch.setattr(_race, "_AGAIN_BELOW", again_below)
     X, y = crossed(300)
     fitted = Mixed().fit(X, y, np.array([0, 1]), rng())
     unseen = fitted.out_of_sample(X, y, np.arange(300))
@@ -201,7 +203,8 @@ def test_of_many_rows_every_model_votes_and_was_trained_once(many):
     for member in folded:
         assert len(member.models) == 1
         assert np.array_equal(np.flatnonzero(member.left_out), unseen.rows)
-        assert np.array_equal(member.votes(X[unseen.rows]), member.unseen[unseen.rows])
+        once = np.array_equal(member.votes(X[unseen.rows]), member.unseen[unseen.rows])
+        assert once == (again_below == 300)
     assert folded
     assert fitted.votes(X).n_voters == len(unseen.groups) == fitted.n_voters
 

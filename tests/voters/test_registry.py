@@ -8,14 +8,14 @@ from certivote.voters import VOTERS, Classifiers, ColumnEncoder, Forest, Preproc
 
 @pytest.mark.parametrize("voters", ["trees", None, 3])
 def test_unknown_voters_are_refused(voters):
-    with pytest.raises(ValueError, match="voters must be 'mixed', 'forest', 'stumps'"):
+    with pytest.raises(ValueError, match="voters must be 'mixed', 'boosted', 'forest', 'stumps'"):
         resolve_voters(voters)
 
 
 @pytest.mark.parametrize("name", sorted(VOTERS))
 def test_a_name_stands_for_the_family_with_its_defaults(name):
     voters = resolve_voters(name)
-    assert type(voters) is VOTERS[name]
+    assert type(voters) is type(VOTERS[name]())
     assert voters.get_params() == VOTERS[name]().get_params()
 
 
@@ -37,11 +37,11 @@ class Coins(VoterSet):
 
 
 def test_a_family_is_known_everywhere_once_it_has_a_line_in_the_registry(monkeypatch):
-    with pytest.raises(ValueError, match="voters must be 'mixed', 'forest', 'stumps', a voter set"):
+    with pytest.raises(ValueError, match="voters must be 'mixed', 'boosted', 'forest', 'stumps', a voter set"):
         resolve_voters("coins")
     monkeypatch.setitem(VOTERS, "coins", Coins)
     assert isinstance(resolve_voters("coins"), Coins)
     assert not Preprocessed(ColumnEncoder(), "coins").multi_class
     assert Preprocessed(ColumnEncoder(), Forest()).multi_class
-    with pytest.raises(ValueError, match="voters must be 'mixed', 'forest', 'stumps', 'coins', a voter set"):
+    with pytest.raises(ValueError, match="voters must be 'mixed', 'boosted', 'forest', 'stumps', 'coins', a voter set"):
         resolve_voters("dice")

@@ -1,5 +1,7 @@
 """Tables of many votes, block by block, beside the same tables in one piece."""
 
+import pickle
+
 import numpy as np
 import pytest
 from many import LOOPS, blocks, floats, hard_rows, loops
@@ -109,7 +111,18 @@ def test_blocks_are_all_rows_in_their_order(votes):
 def test_tables_are_many_from_a_number_of_entries_on():
     for rows, expected in ((_blocks.MANY // 100 - 1, False), (_blocks.MANY // 100, True)):
         assert is_many(DenseVotes(np.zeros((rows, 100), dtype=np.uint8), 2)) is expected
-        assert is_many(BinnedVotes(np.zeros((rows, 100), dtype=np.uint8), 10)) is expected
+        # Of bins, those count that are not the usual one of their feature: here, every other one.
+        halves = np.repeat((np.arange(2 * rows) % 2).astype(np.uint8)[:, None], 100, axis=1)
+        assert is_many(BinnedVotes(halves, 10)) is expected
+        assert not is_many(BinnedVotes(np.zeros((rows, 100), dtype=np.uint8), 10))
+
+
+def test_stumps_are_copied_without_their_matrix():
+    votes = BinnedVotes(np.array([[0, 1], [2, 1], [0, 0]]), 2)
+    votes.by_class()
+    again = pickle.loads(pickle.dumps(votes))
+    assert set(vars(again)) == set(vars(BinnedVotes(np.array([[0]]), 2)))
+    assert again.digest() == votes.digest()
 
 
 def test_a_block_is_not_copied():

@@ -59,6 +59,9 @@ class Certificate(Views):
         What the rows of the deployed part show about the table. :attr:`remarks` puts them in words.
     came_fitted : bool
         Whether some voters came fitted, or may know something that the fit has not taught them.
+    share : float
+        What the vote has of delta. It is 1 unless the certification rows have chosen between a vote that was fixed
+        beforehand and one that was learned from them, which is what ``method="auto"`` does.
     renyi_orders : tuple of float
         The orders that were to choose from.
     n_draws : int
@@ -114,6 +117,7 @@ class Certificate(Views):
     average_bound: Bound | None
     deployed: Count
     average_weights: tuple[Share, ...]
+    share: Annotated[float, Within(0.0, 1.0, closed="right")]
     renyi_orders: tuple[RenyiOrder, ...]
     n_draws: Annotated[int, Within(1, LARGEST)]
     price_atoms: tuple[tuple[float, ...], ...]
@@ -156,13 +160,19 @@ class Certificate(Views):
         return method_of(self).predictor.name
 
     @property
+    def is_random(self) -> bool:
+        """Whether it is about a vote that is drawn for every case anew, which has no fixed answers."""
+        return method_of(self).predictor.is_random
+
+    @property
     def theorem(self) -> str:
         """Where the bound is proved."""
         own, n_parts = method_of(self).theorem, len(self.parts)
+        share = "" if self.share == 1.0 else f"{self.share:g} "
         if n_parts == 1:
-            return own.name
+            return f"{own.name} at {share}delta" if share else own.name
         average = own.average_name if self.constant == "paper" else "the mean of the bounds of the parts"
-        return f"{own.name} at delta/{n_parts} on its own part (the average: {average})"
+        return f"{own.name} at {share}delta/{n_parts} on its own part (the average: {average})"
 
     @property
     def bound(self) -> float:

@@ -85,6 +85,8 @@ class PartRecord:
     family : str
         The family of distributions that ``alpha`` and ``beta`` are parameters of.
     n_voters : int
+    raced, kept : tuple of str
+        Of mixed voters, the kinds that were tried on training rows, and those among them that vote; else empty.
     alpha, beta : tuple of float
         Parameters of the hyper-posterior and the hyper-prior: of Dirichlets, one per voter (``dirichlet``); of
         independent Gaussians, the means of all voters and then the precisions (``logistic-normal``); or posterior and
@@ -116,6 +118,8 @@ class PartRecord:
     penalty: float
     family: Annotated[str, Names(FAMILIES)]
     n_voters: Annotated[int, Within(1, LARGEST)]
+    raced: tuple[str, ...]
+    kept: tuple[str, ...]
     alpha: tuple[float, ...] = field(repr=False)
     beta: tuple[float, ...] = field(repr=False)
     prior_weight: Annotated[float, Within(0.0, 1.0, closed="right")]

@@ -4,6 +4,10 @@ A verb reads files, calls the library and prints; it decides nothing about certi
 ends in one line on standard error and exit code 1.
 """
 
+import sys
+from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -55,8 +59,34 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
+def _extend(modules: list[str]) -> None:
+    """Import what adds to the library, by the name of a module or the path of a file."""
+    for name in modules:
+        path = Path(name)
+        try:
+            if path.suffix != ".py":
+                import_module(name)
+                continue
+            spec = spec_from_file_location(path.stem, path)
+            assert spec is not None
+            assert spec.loader is not None
+            sys.path.insert(0, str(path.parent))  # as Python does for a script
+            sys.modules[path.stem] = module = module_from_spec(spec)
+            spec.loader.exec_module(module)
+        except Exception as error:  # whatever a module may raise
+            fail(f"--extension {name}: {type(error).__name__}: {error}")
+
+
 @app.callback()
 def main(
+    extension: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="MODULE",
+            help="Run this module, or this .py file, first: your own methods, families, voters or promises, which it "
+            "registers. Repeat for several.",
+        ),
+    ] = None,
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
     ] = False,
@@ -67,6 +97,7 @@ def main(
     a new shell. Exit codes: 0, done; 1, the input cannot be used, and one line says why; 2, the command line is wrong;
     3, `certivote monitor` has raised an alarm.
     """
+    _extend(extension or [])
 
 
 def _examples(*lines: str) -> str:

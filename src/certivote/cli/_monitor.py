@@ -222,7 +222,7 @@ def _outcomes(
         masses = classifier.predict_proba(_rows(classifier, known, file, quiet))
     if known.answers is not None:
         answers = _matched(known.answers, certificate)
-    elif classifier.hyper_posterior_ is not None:
+    elif certificate.is_random:
         fail(
             f"--predicted: {certificate.method} certifies a random vote, which answers anew in every call; name "
             "the column of the answers that it has given."

@@ -91,7 +91,7 @@ def predict(
         fail(f"--out: the answers are written as plain CSV, so {out.name} would have a misleading name.")
     with ending_in_a_line(), warnings_as_lines(quiet):
         classifier = load_model(model, trust)
-        if classifier.hyper_posterior_ is not None:
+        if classifier.certificate_.is_random:
             fail(
                 f"{model}: {classifier.certificate_.method} certifies a random vote, which answers anew in every "
                 "call, so a file has no fixed answers; use the classifier in Python, or fit a method that "

@@ -39,8 +39,9 @@ def reproduce(
     Parameters
     ----------
     protocol
-        paper: Algorithm 1 (Adam), as published. fast: the same voters, priors and loss, by L-BFGS. Repeat for both.
-        [default: fast]
+        paper: Algorithm 1 (Adam), as published. fast: the same voters, priors and loss, by L-BFGS. own: the same
+        voters, with the loss, priors and constant of this library. Repeat for several. [default: fast, and own for
+        datasets that are named]
     dataset
         Only this dataset; repeat for several. [default: all that are available]
     method
@@ -71,7 +72,7 @@ def reproduce(
     try:
         if not tables:
             names = _available(dataset, data, quiet)
-            units = paper.plan_units(protocol or ["fast"], names, repeats, seed)
+            units = paper.plan_units(protocol or (["fast", "own"] if dataset else ["fast"]), names, repeats, seed)
             with run_bar(units, quiet) as done:
                 missing = paper.reproduce(
                     units,

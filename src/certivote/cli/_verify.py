@@ -149,9 +149,13 @@ def _show(record: Certificate, checks: Sequence[Check], printing: Printing, coun
     """Print the checks that failed, what is taken on trust, and the verdict; all checks, if details are asked for."""
     trusted = sum(check.on_trust for check in checks)
     failed, made = sum(not check.passed for check in checks), len(checks) - trusted
-    verdict = f"{failed} of {made} checks FAILED: do not rely on this certificate."
+    unknown = sum(check.unknown for check in checks)
+    verdict = f"{failed - unknown} of {made} checks FAILED: do not rely on this certificate."
+    if failed == unknown:
+        verdict = "There is no verifier for this certificate, or for a part of it: that was neither proved nor refuted."
     if printing.as_json:
-        found = {"verified": not failed, "taken_on_trust": trusted, "checks": [asdict(check) for check in checks]}
+        found: dict[str, Any] = {"verified": not failed, "taken_on_trust": trusted, "unknown": unknown}
+        found["checks"] = [asdict(check) for check in checks]
         typer.echo(json.dumps(found, indent=2))
         return
     if printing.quiet:

@@ -46,7 +46,7 @@ class DaskCertifiedVoteClassifier(CertificateCard, ClassifierMixin, VoteParamete
     method : str or method, default="auto"
         As for :class:`~certivote.CertifiedVoteClassifier`, if the certificate is made from counts: ``auto``, ``dis-b``,
         ``dis-r``, ``dis-v`` or ``holdout``.
-    voters : {"auto", "mixed", "forest", "stumps"}, voter set or list of classifiers, default="auto"
+    voters : {"auto", "mixed", "boosted", "forest", "stumps"}, voter set or list of classifiers, default="auto"
         Who votes. A name or a voter set is fitted on the sample.
     split : "auto", "single" or Single, default="auto"
         One training and one certification part. ``Single(train_share="auto")`` halves the rows.

@@ -82,6 +82,16 @@ def _of_numbers(difference: NDArray[np.float64]) -> float:
     return float(max(np.abs(np.cumsum(difference[:-1])).max(), abs(difference[-1])))
 
 
+def candidates_of(certificate: Certificate) -> int:
+    """Among how many votes the certification rows have chosen, as far as what is compared with them depends on it.
+
+    A vote that was learned is compared with none of them; but where they might have chosen a fixed one, both count.
+    """
+    if certificate.share < 1.0:
+        return len(certificate.parts) + 1
+    return 1 if PREDICTORS[certificate.certified].learns else len(certificate.parts) * certificate.n_draws
+
+
 class DriftMonitor(SequentialTest, CountingMonitor, Views):
     """Whether new rows look like those that certified a model, judged without labels by how sure the vote is of them.
 
@@ -109,7 +119,7 @@ class DriftMonitor(SequentialTest, CountingMonitor, Views):
         How many rows had been counted when; after many updates, of every other one.
     candidates : int
         Among how many votes the certification rows have chosen the one that is compared on them: one for each part of
-        the split. The evidence for an alarm must be larger by this factor.
+        the split, and with ``method="auto"`` a learned one. The evidence for an alarm must be larger by this factor.
 
     Notes
     -----
@@ -144,7 +154,7 @@ class DriftMonitor(SequentialTest, CountingMonitor, Views):
         self.certificate_digest, self.groups = certificate.digest, certificate.groups
         self.learned = PREDICTORS[certificate.certified].learns
         """Whether the certification rows had a part in the weights: then none of them is compared with."""
-        self.candidates = 1 if self.learned else len(certificate.parts) * certificate.n_draws
+        self.candidates = candidates_of(certificate)
         self._reference = self._model.reference.masses[: 0 if self.learned else None]
         self.reference_digest = hashlib.sha256(self._reference.astype("<u2").tobytes()).hexdigest()
         self.begin(secrets.randbits(128) if random_state is None else checked_seed(random_state))

@@ -16,6 +16,7 @@ from certivote.paper._catalogue import DATASETS
 from certivote.paper._fetch import load
 from certivote.paper._runs import Run
 from certivote.pipeline import RowsInMemory, Split, certify_votes, make_plan, prepare
+from certivote.theory.general_bounds import Constant
 from certivote.theory.methods import METHODS
 from certivote.theory.risks import count_errors
 from certivote.voters import Forest, Stumps, VoterSet
@@ -26,13 +27,16 @@ PAPER_METHODS = ("fo", "so", "bin", "smv-exact", "smv-mc", "dis-v", "dis-r")
 PROTOCOLS = {
     "paper": "adam",
     "fast": "lbfgs",
+    "own": "lbfgs",
 }
-"""The solver of each protocol: Algorithm 1 as published, or full-batch L-BFGS. All else is the same."""
+"""The solver of each protocol: Algorithm 1 as published, or full-batch L-BFGS. All else is the same, but ``own`` has
+the loss, the constant and the hyper-prior that are the defaults of this library."""
 
 DELTA = 0.05
 PRIOR = 0.5
 PAPER_SETTING: dict[str, Any] = {"loss": "half-weight", "prior": PRIOR, "delta": DELTA}
 """Parameters of the estimator in the paper's experiments, beside method, voters and split."""
+_OWN_SETTING: dict[str, Any] = {"loss": "plurality", "prior": "auto", "delta": DELTA}
 
 
 @dataclass(frozen=True)
@@ -95,9 +99,14 @@ def paper_voters(dataset: str, threads: int = 1) -> tuple[VoterSet, Split]:
     return Forest(RandomForestClassifier(n_estimators=100, max_samples=0.5, n_jobs=threads)), "cross"
 
 
-def paper_method(name: str, solver: str) -> BaseMethod:
+def paper_method(name: str, solver: str, constant: Constant = "paper") -> BaseMethod:
     """A method with the paper's constant."""
-    return make_method(name, solver=solver, constant="paper")
+    return make_method(name, solver=solver, constant=constant)
+
+
+def setting_of(protocol: str) -> tuple[Constant, dict[str, Any]]:
+    """The constant, and the parameters of the estimator."""
+    return ("exact", _OWN_SETTING) if protocol == "own" else ("paper", PAPER_SETTING)
 
 
 def run_unit(
@@ -111,8 +120,8 @@ def run_unit(
     shuffled = np.random.default_rng(unit.seed).permutation(len(data.y))
     train, test = np.split(shuffled, [len(shuffled) * 4 // 5])
     voters, split = paper_voters(unit.dataset, threads)
-    solver = PROTOCOLS[unit.protocol]
-    plan = make_plan(paper_method("dis-r", solver), voters, split, random_state=unit.seed, **PAPER_SETTING)
+    solver, (constant, setting) = PROTOCOLS[unit.protocol], setting_of(unit.protocol)
+    plan = make_plan(paper_method("dis-r", solver, constant), voters, split, random_state=unit.seed, **setting)
     start = time.process_time()
     rows = RowsInMemory(plan.voters, data.X[train], data.y[train])
     prepared = prepare(plan, rows, methods=[METHODS[method] for method in methods])
@@ -121,11 +130,11 @@ def run_unit(
     test_labels = np.searchsorted(rows.classes, data.y[test])
     for method in methods:
         start = time.process_time()
-        outcome = certify_votes(plan.with_method(paper_method(method, solver), DELTA), prepared)
+        outcome = certify_votes(plan.with_method(paper_method(method, solver, constant), DELTA), prepared)
         train_seconds = time.process_time() - start
         certificate, parts = outcome.certificate, outcome.certificate.parts
         errors = [
-            METHODS[method].predictor.error_rate(part.vote, votes, test_labels, "half-weight")
+            METHODS[method].predictor.error_rate(part.vote, votes, test_labels, plan.loss)
             for part, votes in zip(outcome.parts, test_votes, strict=True)
         ]
         answers = test_votes[certificate.deployed].masses(outcome.deployed.vote.weights)

@@ -13,7 +13,7 @@ from certivote.paper._catalogue import DATASETS
 from certivote.paper._figures import write_figures
 from certivote.paper._protocol import Unit, run_unit
 from certivote.paper._runs import Key, RunStore
-from certivote.paper._tables import table_text, write_tables
+from certivote.paper._tables import beside_text, table_text, write_tables
 
 
 def plan_units(protocols: Sequence[str], datasets: Sequence[str], repeats: int, seed: int = 0) -> list[Unit]:
@@ -141,6 +141,8 @@ def write_results(out: str | os.PathLike[str]) -> list[Path]:
 def results_text(out: str | os.PathLike[str]) -> str:
     """Bounds and test errors of all finished runs beside the published ones, as text.
 
+    Datasets with runs of the paper's setting and of this library's own (``own``) have a table of both besides.
+
     Parameters
     ----------
     out : path
@@ -157,7 +159,8 @@ def results_text(out: str | os.PathLike[str]) -> str:
     ''
     """
     runs = RunStore(out).read()
-    return "\n".join(table_text(runs, protocol) for protocol in sorted({run.protocol for run in runs}))
+    tables = [table_text(runs, protocol) for protocol in sorted({run.protocol for run in runs})]
+    return "\n".join([*tables, *filter(None, [beside_text(runs)])])
 
 
 def _missing(unit: Unit, methods: Iterable[str], finished: set[Key]) -> list[str]:

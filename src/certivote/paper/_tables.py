@@ -130,8 +130,7 @@ def _markdown(table: list[list[Cell]], protocol: str, quantity: str, kind: str) 
         f"### {QUANTITIES[quantity]}, {kind} datasets, protocol `{protocol}`",
         "",
         f"Mean ± standard deviation over random splits of 80 % training rows; published figures in brackets. "
-        f"Voters: {TASKS[kind]}. Half-weight loss, hyper-prior Dir({PRIOR}, …), δ = {DELTA}, constant 2√n, solver "
-        f"`{PROTOCOLS[protocol]}`." + _EXTRA[quantity],
+        f"Voters: {TASKS[kind]}. {_setting(protocol)}, δ = {DELTA}, solver `{PROTOCOLS[protocol]}`." + _EXTRA[quantity],
         "",
         "| dataset | runs | " + " | ".join(PAPER_METHODS) + " |",
         "|---|--:|" + "--:|" * len(PAPER_METHODS),
@@ -144,6 +143,39 @@ def _markdown(table: list[list[Cell]], protocol: str, quantity: str, kind: str) 
         notes.append(f"- {name}: {DATASETS[name].note}")
     lines += ["", "What to know of the data:", "", *notes]
     return "\n".join(lines) + "\n"
+
+
+def _setting(protocol: str) -> str:
+    """What is certified, with which prior and constant."""
+    if protocol == "own":
+        return "Plurality loss, the best of three hyper-priors, Maurer's constant itself"
+    return f"Half-weight loss, hyper-prior Dir({PRIOR}, …), constant 2√n"
+
+
+def beside_text(runs: Sequence[Run]) -> str:
+    """Of datasets that have runs by the paper's setting and by the library's own, the bounds of both, as text."""
+    found = []
+    for name in DATASETS:
+        theirs = next((of for of in ("paper", "fast") if _has(runs, of, name)), None)
+        if theirs is None or not _has(runs, "own", name):
+            continue
+        columns = [cells(runs, of, "bound", name) for of in (theirs, "own")]
+        rows: list[list[str | int]] = [
+            [each.method, _percent(each.published_mean), _percent(each.mean), _percent(own.mean)]
+            for each, own in zip(*columns, strict=True)
+            if each.runs and own.runs
+        ]
+        found.append(f"Bound in %, {name}: as published, by the paper's setting here, by that of this library\n")
+        found.append(f"{text_table(['method', 'published', theirs, 'own'], rows)}\n")
+    return "\n".join(found)
+
+
+def _has(runs: Sequence[Run], protocol: str, dataset: str) -> bool:
+    return any((run.protocol, run.dataset) == (protocol, dataset) for run in runs)
+
+
+def _percent(mean: float | None) -> str:
+    return "–" if mean is None else f"{mean:.2f}"
 
 
 def _fewer(table: list[list[Cell]], runs: Sequence[Run], protocol: str) -> str:

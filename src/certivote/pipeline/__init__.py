@@ -17,6 +17,7 @@ from certivote.pipeline._given import certify, certify_predictions
 from certivote.pipeline._grouping import Grouping, require_repeatable, required_grouping
 from certivote.pipeline._input import as_floats, check_held, check_labelled, check_rows, plain_values, refuse_fit_params
 from certivote.pipeline._learn import SOLVERS, Problem, training_objective
+from certivote.pipeline._matrix import GivenVotes, LearnedVote, learn
 from certivote.pipeline._memory import RowsInMemory
 from certivote.pipeline._plan import PARAMETER_CONSTRAINTS, Plan, make_plan, usual_voters
 from certivote.pipeline._progress import Stage, progress
@@ -59,8 +60,10 @@ __all__ = [
     "ColumnShares",
     "Count",
     "Division",
+    "GivenVotes",
     "Grouping",
     "KeptRows",
+    "LearnedVote",
     "NumberedRows",
     "Outcome",
     "PartRows",
@@ -91,6 +94,7 @@ __all__ = [
     "check_rows",
     "compare",
     "count_predictions",
+    "learn",
     "make_plan",
     "merge_counts",
     "on_grid",

@@ -342,7 +342,7 @@ def given_plan(delta: float, promises: Sequence[Promise], together: bool, random
     """What is done with the answers of given models, the parameters checked."""
     given = {"delta": delta, "promises": promises, "together": together, "random_state": random_state}
     validate_parameter_constraints({name: PARAMETER_CONSTRAINTS[name] for name in given}, given, "certify")
-    return make_plan(split="none", **given)
+    return make_plan("dis-b", split="none", **given)
 
 
 def for_models(plan: Plan, names: Sequence[str], subject: Subject, seed: Seed) -> Plan:

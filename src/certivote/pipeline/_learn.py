@@ -32,6 +32,8 @@ from certivote.votes import Votes
 Array = NDArray[np.float64]
 
 _MAX_STEPS = 150
+_SURE = 1e7
+"""Concentration of a distribution over weights that differ from their mean by next to nothing."""
 
 
 @dataclass(frozen=True)
@@ -142,11 +144,14 @@ def lbfgs(problem: Problem, rng: np.random.Generator, tick: Tick) -> Array:
     objective = training_objective(problem, rng)
     low, high = problem.limits()
 
+    def report(intermediate_result: optimize.OptimizeResult) -> None:  # scipy goes by this name
+        tick(intermediate_result.fun)
+
     def descend(x: Array) -> optimize.OptimizeResult:
         options = {"maxiter": _MAX_STEPS, "maxcor": 20, "ftol": 1e-6, "gtol": 1e-9}
         limits = optimize.Bounds(low, high)
         return optimize.minimize(
-            objective, x, jac=True, method="L-BFGS-B", bounds=limits, callback=lambda _: tick(), options=options
+            objective, x, jac=True, method="L-BFGS-B", bounds=limits, callback=report, options=options
         )
 
     stay = objective.at(problem.prior)[0]
@@ -241,7 +246,7 @@ def adam(problem: Problem, rng: np.random.Generator, tick: Tick) -> Array:
             scale = np.sqrt(square / (1 - 0.999**steps)) + 1e-8
             x = np.clip(x - rate * mean / (1 - 0.9**steps) / scale, low, high)
             values.append(value)
-        tick()
+        tick(np.mean(values))
         if np.mean(values) < best:
             best, best_x, flat = float(np.mean(values)), x, 0
             continue
@@ -296,9 +301,25 @@ def _mean_over_draws(
 SOLVERS: dict[str, Callable[[Problem, np.random.Generator, Tick], Array]] = {"lbfgs": lbfgs, "adam": adam}
 
 
+def _problem(plan: Plan, part: PreparedPart, prior: Array, setting: Setting) -> Problem:
+    """What there is to learn from the certification rows of a part."""
+    rows = part.certification
+    return Problem(
+        *rows.to_learn(),
+        plan.loss,
+        prior,
+        plan.family,
+        plan.method,
+        setting,
+        rows.entities,
+        rows.n_rows,
+        rows.blocks,
+    )
+
+
 def learn(plan: Plan, part: PreparedPart, streams: Streams, number: int, tick: Tick) -> Learned:
     """The best of all candidates, by the expected bound: hyper-priors, and orders of the Rényi divergence."""
-    rows, hyper_priors = part.certification, part.hyper_priors
+    hyper_priors = part.hyper_priors
     if not plan.family.over_weights:
         # Its prior is over voters: the concentration does not enter, and there is nothing to choose.
         hyper_priors = (HyperPrior(hyper_priors[0].beta),)
@@ -307,17 +328,7 @@ def learn(plan: Plan, part: PreparedPart, streams: Streams, number: int, tick: T
         prior = plan.family.prior(hyper_prior.beta)
         for candidate in plan.settings():
             setting = replace(candidate, prior_nats=-math.log(hyper_prior.weight))
-            problem = Problem(
-                *rows.to_learn(),
-                plan.loss,
-                prior,
-                plan.family,
-                plan.method,
-                setting,
-                rows.entities,
-                rows.n_rows,
-                rows.blocks,
-            )
+            problem = _problem(plan, part, prior, setting)
             found = prior
             if plan.method.predictor.learns:
                 found = SOLVERS[plan.solver](problem, streams.of("learning", number, len(options)), tick)
@@ -325,3 +336,34 @@ def learn(plan: Plan, part: PreparedPart, streams: Streams, number: int, tick: T
     if len(options) == 1:
         return options[0][1]
     return min(options, key=lambda option: expected_bound(option[0], option[1].parameters))[1]
+
+
+def choose(
+    ways: Sequence[Plan], parts: Sequence[PreparedPart], streams: Streams, tick: Tick
+) -> tuple[Plan, list[Learned]]:
+    """How the votes of all parts come to their weights, and these: decided before any of them is drawn.
+
+    Of a learned vote and one that was fixed beforehand, the one that is expected to have the smaller bound is taken;
+    with several parts, the smallest of their bounds decides.
+    """
+    learning, *fixed = ways
+    learned = [learn(learning, part, streams, number, tick) for number, part in enumerate(parts)]
+    for way in fixed:
+        promised = [_promised(learning, part, each) for part, each in zip(parts, learned, strict=True)]
+        if min(_promised_by_fixed(learning, way, part) for part in parts) <= min(promised):
+            priors = [way.family.prior(part.hyper_priors[0].beta) for part in parts]
+            return way, [Learned(prior, prior, 1.0, way.settings()[0]) for prior in priors]
+    return learning, learned
+
+
+def _promised(plan: Plan, part: PreparedPart, learned: Learned) -> float:
+    """The expected bound of a vote that was learned."""
+    return expected_bound(_problem(plan, part, learned.prior, learned.setting), learned.parameters)
+
+
+def _promised_by_fixed(learning: Plan, fixed: Plan, part: PreparedPart) -> float:
+    """The same of the vote that is fixed beforehand: as if drawn with hardly any variance, which costs nothing."""
+    mean = part.hyper_priors[0].beta
+    sure = learning.family.prior(_SURE * mean / mean.sum())
+    free = replace(learning, method=replace(learning.method, theorem=fixed.method.theorem))
+    return expected_bound(_problem(free, part, sure, fixed.settings()[0]), sure)

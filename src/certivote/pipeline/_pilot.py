@@ -28,8 +28,10 @@ from certivote.voters import VoterSet
 
 _FIRST, _FOLDED_FIRST = 0.2, 0.1
 """Share of the rows that is looked at; and where there may be folds, which these rows are no part of."""
-FOLDED_BELOW = 10_000
-"""Rows from which on there are no folds: they would gain little for their time."""
+_QUICK, _FOLDED_BELOW, _MOST_WORK = 10_000, 50_000, 4_000_000
+"""Rows below which there may be folds; and below which there may be if rows times columns times classes, by which the
+time of a fit grows, are at most so many. It is a number and no clock: the same rows are divided alike on any machine.
+"""
 _SHARES = (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8)
 """Not below one half: what few rows do not show, such as rare kinds of rows, a learning curve does not foresee."""
 _FOLDS = (2, 3)
@@ -54,6 +56,17 @@ def n_first(n: int, folds: bool) -> int:
     (200, 100, 40)
     """
     return max(round(_FOLDED_FIRST * n), min(_FEWEST, round(_MOST * n))) if folds else round(_FIRST * n)
+
+
+def may_fold(n_rows: int, n_columns: int, n_classes: int) -> bool:
+    """Whether such a table is small enough for several votes.
+
+    Examples
+    --------
+    >>> may_fold(9_999, 784, 10), may_fold(49_999, 40, 2), may_fold(49_999, 50, 2), may_fold(50_000, 1, 2)
+    (True, True, False, False)
+    """
+    return n_rows < _QUICK or (n_rows < _FOLDED_BELOW and n_rows * n_columns * n_classes <= _MOST_WORK)
 
 
 @dataclass(frozen=True)
@@ -111,7 +124,7 @@ def choose_division(
     stage.begin("looking at the learning curve")
     # Promises other than the bound would be made on a fold, at their part of delta.
     alone = grouping.entities is None and grouping.times is None and len(plan.promises) == 1
-    folds = plan.split == "auto" and alone and len(y) < FOLDED_BELOW
+    folds = plan.split == "auto" and alone and may_fold(len(y), X.shape[1], len(classes))
     rng = streams_of(grouping.rows_of(shuffled[: n_first(len(shuffled), folds)])).of("pilot")
     return look_at_first(pilot, X, y, classes, shuffled, plan.loss, plan.delta, rng, grouping, folds)
 

@@ -16,7 +16,7 @@ from certivote.maths.occam import PriceList
 from certivote.methods import Auto, BaseMethod, make_method
 from certivote.pipeline._division import ByNumber, Split
 from certivote.pipeline._grouping import Grouping
-from certivote.pipeline._priors import staying_price
+from certivote.pipeline._priors import fixed_share, staying_price
 from certivote.promises import ByClass, Promise
 from certivote.splits import BaseSplit, make_split
 from certivote.theory.bounds import SMALLEST_DELTA
@@ -60,9 +60,10 @@ class Plan:
     1. Between the bound and the promises, if they hold together: ``bound_delta``, ``promise_delta``. Otherwise each has
        all of it.
     2. Among the parts of the split, and the given models and the vote of them: ``of_part``.
-    3. Among draws and orders of the Rényi divergence, of which the best is kept: ``of_attempt``.
-    4. Of a promise, among its statements: ``of`` in :class:`certivote.promises.Ledger`.
-    5. Inside a theorem: two statistics of the C-bound, two halves of the Rényi bound, and what a simulated risk takes.
+    3. Between a vote that is fixed beforehand and one that is learned, where the certification rows choose: ``ways``.
+    4. Among draws and orders of the Rényi divergence, of which the best is kept: ``of_attempt``.
+    5. Of a promise, among its statements: ``of`` in :class:`certivote.promises.Ledger`.
+    6. Inside a theorem: two statistics of the C-bound, two halves of the Rényi bound, and what a simulated risk takes.
 
     Hold-out and majority stand beside: each is bounded at the delta of a part, and neither is the promise.
 
@@ -106,6 +107,11 @@ class Plan:
         order, as where answers are all that there is and somebody has chosen the seed.
     by_number : ByNumber or None
         Whether rows are divided by their numbers, as on a cluster, and not shuffled.
+    fixed_share : float or None
+        What a vote that is fixed beforehand has of delta, where the certification rows may choose between it and one
+        that is learned, which has the rest; None where there is no such choice.
+    share : float
+        What this way to a vote has of delta.
     """
 
     method: Method
@@ -129,6 +135,8 @@ class Plan:
     n_candidates: int = 1
     in_order: bool = True
     by_number: ByNumber | None = None
+    fixed_share: float | None = None
+    share: float = 1.0
 
     def reading(self, X: Any) -> "Plan":
         """The plan with voters that read the columns of a data frame, where these are not all numbers."""
@@ -170,12 +178,16 @@ class Plan:
 
     @property
     def part_delta(self) -> float:
-        """What one part may spend: delta is divided among them, and among candidates."""
-        return self.of_part(self.bound_delta)
+        """What the vote of one part may spend on its bound."""
+        return self.of_vote(self.bound_delta)
 
     def of_part(self, delta: float) -> float:
-        """What one part has of a delta."""
+        """What one part has of a delta, which is divided among parts and among candidates."""
         return delta / (self.n_parts * self.n_candidates)
+
+    def of_vote(self, delta: float) -> float:
+        """What the vote of one part has of it, which may be fixed beforehand or learned."""
+        return self.share * self.of_part(delta)
 
     def of_attempt(self, part_delta: float) -> float:
         """What one draw and one order have of the delta of a part."""
@@ -201,6 +213,19 @@ class Plan:
         orders = self.paid_orders or self.renyi_orders[:1]
         delta = self.of_attempt(self.part_delta)
         return [Setting(delta, order, self.constant, price_list=self.price_list) for order in orders]
+
+    def ways(self) -> "tuple[Plan, ...]":
+        """The plan of a vote that is learned and, if the certification rows may choose, of one fixed beforehand.
+
+        Their shares of delta add up to 1, so that the bounds of both hold at once.
+        """
+        if self.fixed_share is None:
+            return (self,)
+        fixed = METHODS["holdout"]
+        return (
+            replace(self, share=round(1.0 - self.fixed_share, 3)),
+            replace(self, share=self.fixed_share, method=fixed, family=fixed.family),
+        )
 
     def by_entity(self) -> "Plan":
         """The same plan for rows that belong to entities."""
@@ -263,10 +288,12 @@ def make_plan(
 
 def _of_method(method: BaseMethod, prior: Any) -> dict[str, Any]:
     """What a plan has of its method."""
+    chooses = isinstance(method, Auto) and method.prices() is None
     return {
         "method": method.row,
         "family": method.learned_family(),
-        "price_list": method.prices() or staying_price(prior),
+        "price_list": PriceList.mixture() if chooses else method.prices() or staying_price(prior),
+        "fixed_share": fixed_share(prior) if chooses else None,
         "solver": method.solver,
         "renyi_orders": method.orders(),
         "n_draws": int(method.n_draws),

@@ -69,6 +69,12 @@ def staying_price(prior: Any) -> PriceList:
     return PriceList.mixture(((math.log(len(_GRID)) if isinstance(prior, str) else 0.0, 0.5),))
 
 
+def fixed_share(prior: Any) -> float:
+    """What the vote of the hyper-prior's mean has of delta, beside one that is learned: as a price list has it."""
+    (_, share), *_ = staying_price(prior).atoms
+    return share
+
+
 _ROWS = 20_000
 """Training rows that suffice to weigh a few dozen groups of voters."""
 _CAUTION = 4.0

@@ -9,8 +9,8 @@ from datetime import timedelta
 from itertools import count
 from typing import Any
 
-Tick = Callable[[], None]
-"""Called after each step of a stage."""
+Tick = Callable[..., None]
+"""Called after each step of a stage; with the value that is minimised, if one is."""
 _PATIENCE = 2.0
 """Seconds of work before a terminal shows anything."""
 _EVERY = 10.0
@@ -24,7 +24,7 @@ class Stage:
 
     def begin(self, description: str) -> Tick:
         """Start a stage and return what to call after each of its steps."""
-        return lambda: None
+        return lambda value=0.0: None
 
 
 @contextmanager
@@ -68,7 +68,7 @@ class Shown(Stage):
         """Start a stage; after a step of an earlier one, that is shown again."""
         steps, self._doing = count(1), description
 
-        def tick() -> None:
+        def tick(value: float = 0.0) -> None:
             self._doing = f"{description}, step {next(steps):,}"
 
         return tick

@@ -133,7 +133,7 @@ def make_promises(
     streams : Streams
         One sets rows aside, and puts the others in the order of bets.
     """
-    part_delta = plan.of_part(plan.promise_delta)
+    part_delta = plan.of_vote(plan.promise_delta)
     units = cache(lambda: streams.of("promises").permutation(counted.count() or len(counted.labels)))
     order = units if plan.in_order and counted.entities is None else lambda: np.arange(len(counted.labels))
     rows = _rows(counted, data, order) if counted.method.predictor.counts_errors else None

@@ -4,6 +4,7 @@ import platform
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -120,6 +121,8 @@ def part_record(
         penalty=attempt.penalty,
         family=plan.family.name,
         n_voters=rows.votes.n_voters,
+        raced=getattr(part.voters, "raced", ()),
+        kept=getattr(part.voters, "kept", ()),
         alpha=tuple(vote.parameters.tolist()),
         beta=tuple(learned.prior.tolist()),
         prior_weight=learned.prior_weight,
@@ -229,6 +232,7 @@ def assemble(
         deployed=deployed,
         average_weights=plan.average_weights,
         renyi_orders=plan.paid_orders,
+        share=plan.share,
         n_draws=plan.paid_draws,
         price_atoms=prices.atoms if prices else (),
         price_scales=prices.scales if prices else (),
@@ -249,11 +253,13 @@ def assemble(
         learned_rows=learned_rows,
         bets="in order" if plan.in_order or not placed else "at once",
         candidates=(),
-        provenance=_provenance(rows.table, prepared.streams, plan.parameters),
+        provenance=_provenance(rows.table, prepared.streams, plan.parameters, plan.voters.libraries),
     )
 
 
-def _provenance(table: Table, streams: Streams, parameters: tuple[tuple[str, str], ...]) -> Provenance:
+def _provenance(
+    table: Table, streams: Streams, parameters: tuple[tuple[str, str], ...], libraries: Sequence[str]
+) -> Provenance:
     """The record of a certificate that is made now, from rows that are not known to come from a file."""
     return Provenance(
         created=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
@@ -267,6 +273,7 @@ def _provenance(table: Table, streams: Streams, parameters: tuple[tuple[str, str
             ("scipy", scipy.__version__),
             ("scikit-learn", sklearn.__version__),
             ("pandas", pd.__version__),
+            *((name, version(name)) for name in libraries),
         ),
         source="",
         source_digest="",

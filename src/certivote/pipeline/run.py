@@ -13,11 +13,11 @@ import numpy as np
 
 from certivote._warn import warn
 from certivote.certificate import Finding, PartRecord
-from certivote.pipeline._learn import Learned, learn
+from certivote.pipeline._learn import Learned, choose
 from certivote.pipeline._memory import RowsInMemory
 from certivote.pipeline._plan import Plan, check_plan
 from certivote.pipeline._priors import given_hyper_priors, informed_hyper_prior, informed_weights
-from certivote.pipeline._progress import Stage, Tick
+from certivote.pipeline._progress import Stage
 from certivote.pipeline._promises import check_promises, make_promises
 from certivote.pipeline._record import Attempt, CertifiedPart, Outcome, assemble, part_record
 from certivote.pipeline._rows import Prepared, PreparedPart, Rows, RowsOfPart
@@ -25,7 +25,7 @@ from certivote.pipeline._streams import Streams, seed_of
 from certivote.promises import CountedVote, by_theorem, stated
 from certivote.remarks import column_findings
 from certivote.theory.methods import Method
-from certivote.votes import fixed_point
+from certivote.theory.predictors import fixed_weights
 
 __all__ = ["certify_votes", "prepare", "run"]
 
@@ -138,15 +138,16 @@ def _prepared(plan: Plan, part: RowsOfPart, number: int, rows: Rows, stage: Stag
 def certify_votes(plan: Plan, prepared: Prepared, stage: Stage | None = None) -> Outcome:
     """Learn from each part, certify, and deploy the vote with the smallest bound of its own."""
     rows, streams = prepared.rows, prepared.streams
-    plan = replace(plan, split=prepared.division.split)
+    ways = replace(plan, split=prepared.division.split).ways()
     if rows.grouping.entities is not None:
-        plan = plan.by_entity()
+        ways = tuple(way.by_entity() for way in ways)
     tick = (stage or Stage()).begin(f"learning the weights by {plan.solver}")
-    certified = [_certified(plan, part, prepared, number, tick) for number, part in enumerate(prepared.parts)]
+    plan, learned = choose(ways, prepared.parts, streams, tick)
+    certified = [_certified(plan, prepared, number, each) for number, each in enumerate(learned)]
     # With several parts every bound holds at once (each pays for its share of delta), so the choice is free.
     deployed = int(np.argmin([record.bound for record, _, _ in certified]))
-    own, (_, learned, kept) = prepared.parts[deployed], certified[deployed]
-    promises = make_promises(plan, kept.counted, own.promise_data, rows.classes, learned.setting, kept.penalty, streams)
+    own, setting, (_, _, kept) = prepared.parts[deployed], learned[deployed].setting, certified[deployed]
+    promises = make_promises(plan, kept.counted, own.promise_data, rows.classes, setting, kept.penalty, streams)
     certificate = assemble(plan, prepared, certified, deployed, promises)
     parts = [
         CertifiedPart(part.rows, part.voters, best.vote, part.kept.probe)
@@ -159,22 +160,20 @@ def certify_votes(plan: Plan, prepared: Prepared, stage: Stage | None = None) ->
     return Outcome(certificate, rows.classes, tuple(parts), seed)
 
 
-def _certified(
-    plan: Plan, part: PreparedPart, prepared: Prepared, number: int, tick: Tick
-) -> tuple[PartRecord, Learned, Attempt]:
-    """Learn from one part, draw its vote where the method draws one, and certify it.
+def _certified(plan: Plan, prepared: Prepared, number: int, learned: Learned) -> tuple[PartRecord, Learned, Attempt]:
+    """Draw the vote of a part where the method draws one, and certify it.
 
     Each draw has a stream that is used nowhere else: it has to be independent of every number used in training and,
     given the sample, of the sample. What was learned is no part of its key: the draw of one distribution and the draw
     of another differ by these alone.
     """
-    streams, predictor, rows = prepared.streams, plan.method.predictor, part.certification
-    learned = learn(plan, part, streams, number, tick)
+    part, streams, predictor = prepared.parts[number], prepared.streams, plan.method.predictor
     draws = [streams.of("draw", number, draw) if predictor.draws else None for draw in range(plan.paid_draws)]
     votes = [predictor.deploy(plan.family, learned.parameters, rng) for rng in draws]
     central = part.hyper_priors[0].beta
     simulation = streams.of("random vote", number) if predictor.is_random else None
-    count = rows.count(plan.method, plan.loss, votes, fixed_point(np.log(central / central.sum())), simulation)
+    fixed = fixed_weights(central / central.sum())
+    count = part.certification.count(plan.method, plan.loss, votes, fixed, simulation)
     attempts = (_attempt(plan, learned, counted, draw) for draw, counted in enumerate(count.votes))
     best = min(attempts, key=lambda each: each.statement.bound)
     return part_record(plan, part, prepared.rows.classes, learned, best, count), learned, best

@@ -2,13 +2,14 @@
 
 Here live the sentences that users read (``certificate_text``, ``comparison_text``; ``cautions``, which stand beside
 every bound that hides a failure; ``plain_text``, which all text from files passes), the card that notebooks show
-(``certificate_card``), the pictures (``plot_certificate``, ``plot_comparison``, ``plot_decisions``, ``plot_monitor``,
-``plot_weights``, and the style that all figures share), the report as one web page (``write_report``), the page of a
-monitor (``write_monitor``) and its numbers as text (``metrics_text``), the model card (``model_card``) and what MLflow
-is told (``log_certificate``). Nothing here is promised or recorded: a view reads a certificate, and may work out what
-its bound is made of or what it would be with other numbers, but whatever enters the record is computed before. What
-methods differ in comes from the table of methods, never from their names.
-The packages that draw, render and log, matplotlib, jinja2 and mlflow, are imported only when they are used.
+(``certificate_card``), the pictures (``plot_certificate``, ``plot_comparison``, ``plot_decisions``,
+``plot_learning``, ``plot_monitor``, ``plot_weights``, and the style that all figures share), the report as one web
+page (``write_report``), the page of a monitor (``write_monitor``) and its numbers as text (``metrics_text``), the
+model card (``model_card``) and what MLflow is told (``log_certificate``). Nothing here is promised or recorded: a
+view reads a certificate, and may work out what its bound is made of or what it would be with other numbers, but
+whatever enters the record is computed before. What methods differ in comes from the table of methods, never from
+their names. The packages that draw, render and log, matplotlib, jinja2 and mlflow, are imported only when they are
+used.
 """
 
 from typing import TYPE_CHECKING
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
         plot_certificate,
         plot_comparison,
         plot_decisions,
+        plot_learning,
         plot_monitor,
         plot_weights,
     )
@@ -42,7 +44,14 @@ else:
             "_mlflow": ["log_certificate"],
             "_model_card": ["model_card"],
             "_notebook": ["CertificateCard", "certificate_card"],
-            "_plots": ["plot_certificate", "plot_comparison", "plot_decisions", "plot_monitor", "plot_weights"],
+            "_plots": [
+                "plot_certificate",
+                "plot_comparison",
+                "plot_decisions",
+                "plot_learning",
+                "plot_monitor",
+                "plot_weights",
+            ],
             "monitor": ["metrics_text", "write_monitor"],
             "report": ["TestRows", "write_report"],
         },
@@ -70,6 +79,7 @@ __all__ = [
     "plot_certificate",
     "plot_comparison",
     "plot_decisions",
+    "plot_learning",
     "plot_monitor",
     "plot_weights",
     "promise_text",

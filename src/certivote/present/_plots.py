@@ -117,6 +117,41 @@ def plot_comparison(table: "pd.DataFrame", ax: "Axes | None" = None) -> "Axes":
     return ax
 
 
+def plot_learning(vote: Any, ax: "Axes | None" = None) -> "Axes":
+    """What was minimised to learn a vote, step by step, and the bound that came of it.
+
+    Parameters
+    ----------
+    vote : LearnedVote
+        What :func:`certivote.learn` returns.
+    ax : matplotlib axes, optional
+        Where to draw; new axes by default.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from certivote import learn, plot_learning
+    >>> y = np.arange(200) % 2
+    >>> plot_learning(learn(np.stack([y, 1 - y, y], axis=1), y, random_state=0)).get_ylabel()
+    'expected bound in %'
+    """
+    shown, values = vote.certificate, 100 * vote.trace
+    with _style():
+        ax = _axes(ax, 2.4)
+        ax.plot(np.arange(1, len(values) + 1), values, color=METHODS[shown.method].colour)
+        ax.axhline(100 * shown.bound, color=_INK, linestyle=":")
+        ax.text(1.0, 100 * shown.bound, f"the bound, {percent_up(shown.bound)}", va="bottom", color=_INK)
+        ax.set_ylim(0, None)
+        ax.set_xlabel("step")
+        ax.set_ylabel("expected bound in %")
+        ax.grid(axis="y")
+    return ax
+
+
 def plot_weights(certificate: Any, ax: "Axes | None" = None) -> "Axes":
     """The weights of the deployed vote, the largest first, and how few voters hold half of the weight.
 

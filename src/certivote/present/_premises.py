@@ -1,6 +1,6 @@
 """What the promise rests on: each assumption, and what is known of it."""
 
-from certivote.certificate import Certificate, counted, unit, units
+from certivote.certificate import Certificate, counted, method_of, unit, units
 from certivote.present._sentences import assumptions
 from certivote.present._subject import noun
 from certivote.present._wording import cases, drift_text, duplicates, training_rows
@@ -75,7 +75,11 @@ def _paid(certificate: Certificate) -> str:
     if certificate.is_given:
         n = len(certificate.candidates)
         return f"{n} models and the vote of them" if n else "one model"
-    paid = f"{counted(certificate.n_draws, 'draw')}, {counted(len(certificate.parts), 'part')}"
+    paid = counted(len(certificate.parts), "part")
+    if method_of(certificate).predictor.draws:
+        paid = f"{counted(certificate.n_draws, 'draw')}, {paid}"
+    if certificate.share < 1.0:
+        paid += ", a fixed vote and a learned one"
     if certificate.renyi_orders:
         paid += f", {counted(len(certificate.renyi_orders), 'Rényi order')}"
     return paid

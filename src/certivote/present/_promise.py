@@ -61,7 +61,13 @@ def how(certificate: Certificate) -> str:
         return ""
     if certificate.candidates:
         return f"The weights of the {len(certificate.candidates)} models were drawn once and are fixed."
-    return method_of(certificate).predictor.how
+    predictor, share = method_of(certificate).predictor, f"{certificate.share:.0%} of delta"
+    if certificate.share == 1.0:
+        return predictor.how
+    why = "Weights learned from these rows promised no smaller bound"
+    if predictor.learns:
+        why = "The certification rows have chosen it: weights fixed before they were looked at promised a larger bound"
+    return f"{predictor.how} {why}; so that this could be tried, it is certified with {share}."
 
 
 def _shown(name: str) -> str:

@@ -13,6 +13,7 @@ from certivote.certificate import (
     Earlier,
     Finding,
     FirstRows,
+    PartRecord,
     Provenance,
     WatchRecord,
     counted,
@@ -146,6 +147,8 @@ def choices(certificate: Certificate) -> tuple[str, ...]:
             "or workers train other voters. So the record holds the model, and not the recipe"
         )
     part = certificate.deployed_part
+    if part.raced:
+        found.append(_of_the_race(part))
     if certificate.sample_rows is not None:
         found.append(
             f"voters that are not trained where rows lie saw {certificate.sample_rows:,} of {part.training_rows:,} "
@@ -156,6 +159,15 @@ def choices(certificate: Certificate) -> tuple[str, ...]:
             f"weights were learned from {certificate.learned_rows:,} of {part.n:,} certification rows; all are counted"
         )
     return tuple(found)
+
+
+def _of_the_race(part: PartRecord) -> str:
+    """Which kinds of voters were tried, and which vote."""
+    idle = [kind for kind in part.raced if kind not in part.kept]
+    if not idle:
+        return f"voters of all kinds that were tried on training rows vote: {', '.join(part.kept)}"
+    without = f"{', '.join(idle)} added nothing to them on training rows"
+    return f"voters of these kinds vote: {', '.join(part.kept)}; {without}"
 
 
 def _of_first_rows(certificate: Certificate, first: FirstRows) -> str:

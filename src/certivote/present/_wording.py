@@ -8,6 +8,7 @@ from certivote.certificate import (
     PartRecord,
     Statement,
     counted,
+    method_of,
     percent_up,
     plain_percent,
     unit,
@@ -58,8 +59,8 @@ def computed(certificate: Certificate) -> Iterator[tuple[str, str]]:
     for drift in part.drift:
         yield "drift", drift_text(drift)
     yield "baseline", majority(part)
-    if not certificate.is_given:
-        yield "hold-out", plain_holdout(part)
+    if compared := plain_holdout(certificate):
+        yield "hold-out", compared
 
 
 def _certified(certificate: Certificate) -> str:
@@ -70,13 +71,20 @@ def _certified(certificate: Certificate) -> str:
     return f"{certificate.certified}; loss: {certificate.loss}; constant: {certificate.constant}"
 
 
-def plain_holdout(part: PartRecord) -> str:
-    """What the weights from before would be certified for, and why that is not the promise where it is less."""
+def plain_holdout(certificate: Certificate) -> str:
+    """What the weights from before would be certified for, and why that is not the promise where it is less.
+
+    Empty where it is the vote with these weights that is certified.
+    """
+    if not method_of(certificate).predictor.learns or certificate.is_given:
+        return ""
+    other, why = certificate.deployed_part.holdout, "which of the two is promised was fixed before these rows were seen"
+    if certificate.share < 1.0:
+        why = "this takes all of delta, and these rows have chosen with a part of it for each of the two"
     return (
         f"the same voters with the weights that they had before the certification rows were seen: at most "
-        f"{percent_up(part.holdout.bound)} ({counted(part.holdout.errors or 0, 'error')}). For comparison only: which "
-        "of the two is promised was fixed before these rows were seen, and taking the smaller one now would promise "
-        "nothing"
+        f"{percent_up(other.bound)} ({counted(other.errors or 0, 'error')}). For comparison only: {why}, and taking "
+        "the smaller one now would promise nothing"
     )
 
 

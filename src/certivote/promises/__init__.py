@@ -21,6 +21,7 @@ from certivote.promises._rows import Columns, CountedVote, PromiseRows, Repeats,
 from certivote.promises._sensitivity import Sensitivity
 from certivote.promises._sets import PredictionSets
 from certivote.promises._subgroups import Subgroups, group_places
+from certivote.registry import Registry
 
 __all__ = [
     "PROMISES",
@@ -52,10 +53,13 @@ __all__ = [
     "stated",
 ]
 
-PROMISES: dict[str, type[Promise]] = {
-    promise.name: promise for promise in (ByClass, Precision, Abstention, Sensitivity, PredictionSets, Subgroups, Costs)
-}
-"""All promises by name."""
+PROMISES = Registry[type[Promise]](
+    {
+        promise.name: promise
+        for promise in (ByClass, Precision, Abstention, Sensitivity, PredictionSets, Subgroups, Costs)
+    }
+)
+"""All promises by name; another is added by ``PROMISES.register``."""
 
 
 def promises_of(certificate: Certificate) -> list[Promise]:

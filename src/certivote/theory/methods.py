@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from certivote.registry import Registry
 from certivote.theory.bets import by_entity
 from certivote.theory.blocks import over_blocks
 from certivote.theory.families import CATEGORICAL, DIRICHLET, FAMILIES, Family
@@ -128,45 +129,49 @@ def _surrogate(inequality: str, factor: float, multiple: float) -> SeegerMaurer:
 
 # Greys for the mean votes, blues for the random votes, oranges for the drawn votes, green for the fixed one: those of
 # Okabe and Ito, which differ to the colour-blind too, and in lightness within each family.
-METHODS: dict[str, Method] = {
-    method.name: method
-    for method in (
-        Method("dis-b", DIRICHLET, DRAWN, _expected(draws=1), OccamsHammer(), "#a34700", "its errors"),
-        Method("dis-r", DIRICHLET, DRAWN, _expected(draws=1), Ratio(), "#d55e00", "its errors"),
-        Method("dis-v", DIRICHLET, DRAWN, _expected(draws=1), Renyi(), "#e69f00", "its errors"),
-        Method("smv-exact", DIRICHLET, RANDOM, _expected(0, exact=True), SeegerMaurer(), "#56b4e9", "their mean error"),
-        Method("smv-mc", DIRICHLET, RANDOM, _expected(draws=10), SeegerMaurer(), "#0072b2"),
-        Method(
-            "fo",
-            CATEGORICAL,
-            MEAN,
-            _moments(first_order),
-            _surrogate("factor-two", 2.0, 1.0),
-            "#b0b0b0",
-            "the mean wrong mass",
-        ),
-        Method(
-            "so",
-            CATEGORICAL,
-            MEAN,
-            _moments(second_order),
-            _surrogate("second-order", 4.0, 2.0),
-            "#858585",
-            "the mean squared wrong mass",
-        ),
-        Method(
-            "bin",
-            CATEGORICAL,
-            MEAN,
-            _moments(binomial(BINOMIAL_VOTERS)),
-            _surrogate("binomial", 2.0, BINOMIAL_VOTERS),
-            "#595959",
-        ),
-        Method("c-bound", CATEGORICAL, MEAN, _moments(first_order, disagreement), CBound(), "#3d3d3d"),
-        Method("holdout", CATEGORICAL, FIXED, _moments(first_order), ClopperPearson(), "#009e73", "its errors"),
-    )
-}
-"""All methods by name. To add one, add a row: everything else reads this table."""
+METHODS = Registry(
+    {
+        method.name: method
+        for method in (
+            Method("dis-b", DIRICHLET, DRAWN, _expected(draws=1), OccamsHammer(), "#a34700", "its errors"),
+            Method("dis-r", DIRICHLET, DRAWN, _expected(draws=1), Ratio(), "#d55e00", "its errors"),
+            Method("dis-v", DIRICHLET, DRAWN, _expected(draws=1), Renyi(), "#e69f00", "its errors"),
+            Method(
+                "smv-exact", DIRICHLET, RANDOM, _expected(0, exact=True), SeegerMaurer(), "#56b4e9", "their mean error"
+            ),
+            Method("smv-mc", DIRICHLET, RANDOM, _expected(draws=10), SeegerMaurer(), "#0072b2"),
+            Method(
+                "fo",
+                CATEGORICAL,
+                MEAN,
+                _moments(first_order),
+                _surrogate("factor-two", 2.0, 1.0),
+                "#b0b0b0",
+                "the mean wrong mass",
+            ),
+            Method(
+                "so",
+                CATEGORICAL,
+                MEAN,
+                _moments(second_order),
+                _surrogate("second-order", 4.0, 2.0),
+                "#858585",
+                "the mean squared wrong mass",
+            ),
+            Method(
+                "bin",
+                CATEGORICAL,
+                MEAN,
+                _moments(binomial(BINOMIAL_VOTERS)),
+                _surrogate("binomial", 2.0, BINOMIAL_VOTERS),
+                "#595959",
+            ),
+            Method("c-bound", CATEGORICAL, MEAN, _moments(first_order, disagreement), CBound(), "#3d3d3d"),
+            Method("holdout", CATEGORICAL, FIXED, _moments(first_order), ClopperPearson(), "#009e73", "its errors"),
+        )
+    }
+)
+"""All methods by name; everything else reads this table. To add one, ``METHODS.register(Method(...))``."""
 
 GIVEN_MODEL = replace(METHODS["holdout"], predictor=GIVEN)
 """How a model that someone else has trained is certified."""

@@ -27,12 +27,15 @@ __all__ = [
     "Predictor",
     "Tally",
     "Vote",
+    "fixed_weights",
 ]
 
 Array = NDArray[np.float64]
 
 _RISK_SHARE = 0.01
 """The part of delta that bounding a risk by simulation takes."""
+_HARDLY = 1e-6
+"""Of the largest weight that was fixed beforehand, the part below which a weight is 0: such a voter is not asked."""
 _ONE = "It is one fixed classifier: the same case always gets the same answer."
 
 
@@ -247,12 +250,12 @@ class _Mean(Predictor):
 
 class _Fixed(Predictor):
     name = "the fixed vote"
-    how = f"{_ONE} (A majority vote with weights fixed before the certification rows were seen.)"
+    how = f"{_ONE} (A majority vote with weights fixed before the certification rows were looked at.)"
     short = "a classifier fixed beforehand"
     learns = False
 
     def deploy(self, family: Family, parameters: Array, rng: np.random.Generator | None) -> Vote:
-        weights = fixed_point(np.log(parameters))
+        weights = fixed_weights(parameters)
         return Vote(family, weights, np.empty(0), weights)
 
 
@@ -263,6 +266,18 @@ class _Given(_Fixed):
     who = "this model"
     how = _ONE
     short = "a model fixed beforehand"
+
+
+def fixed_weights(mean: Array) -> Array:
+    """The weights that are fixed beforehand, from the mean of a hyper-prior: the same without what hardly counts.
+
+    Examples
+    --------
+    >>> fixed_weights(np.array([0.75, 0.25 - 1e-9, 1e-9])).round(6).tolist()
+    [0.75, 0.25, 0.0]
+    """
+    with np.errstate(divide="ignore"):
+        return fixed_point(np.log(np.where(mean < _HARDLY * mean.max(), 0.0, mean)))
 
 
 def _drawn_mistakes(

@@ -18,6 +18,8 @@ class Check:
         Whether nothing that was given could show it.
     fields : tuple of str
         Of what is taken on trust, the fields of the certificate, such as ``parts[0].votes_digest``.
+    unknown : bool
+        Whether it has not passed since there is no verifier for it, and so nothing was proved or refuted.
 
     Examples
     --------
@@ -32,9 +34,10 @@ class Check:
     detail: str
     on_trust: bool = False
     fields: tuple[str, ...] = ()
+    unknown: bool = False
 
     def __str__(self) -> str:
-        state = "TRUST" if self.on_trust else "ok" if self.passed else "FAIL"
+        state = "TRUST" if self.on_trust else "ok" if self.passed else "?" if self.unknown else "FAIL"
         return printable(f"{state:<5} {self.what}: {self.detail}")
 
 

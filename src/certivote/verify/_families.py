@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 from flint import arb, ctx
+from numpy.typing import NDArray
 from scipy import special
 
 from certivote.certificate import Certificate, PartRecord
@@ -211,6 +212,15 @@ def are_fixed_point(weights: Array) -> bool:
         return False
     units = weights * UNITS
     return bool(np.all(units == np.floor(units))) and sum(map(int, units.tolist())) == UNITS
+
+
+_HARDLY = 1e-6
+"""Of the largest weight that was fixed beforehand, the part below which there is no weight."""
+
+
+def hardly_counts(mean: Array) -> NDArray[np.bool_]:
+    """Which voters have no weight in the vote that is fixed beforehand, by the mean of the hyper-prior."""
+    return np.asarray(mean < _HARDLY * mean.max(initial=0.0))
 
 
 def could_be_weights(weights: Array, logs: Sequence[arb], rounded: bool) -> bool:

@@ -7,13 +7,14 @@ from typing import Any
 from certivote.certificate import Certificate
 from certivote.verify._check import Check, trusted
 from certivote.verify._data import against_data
+from certivote.verify._families import FAMILIES
 from certivote.verify._given import against_answers, check_names, listed
 from certivote.verify._methods import METHODS
 from certivote.verify._model import against_model
 from certivote.verify._origin import check_earlier, check_origin, check_randomness, check_source
 from certivote.verify._record import check_candidates, check_facts, verify_record
 from certivote.verify._refit import against_refit, check_encoder
-from certivote.verify._rows import check_first_rows
+from certivote.verify._rows import check_first_rows, other_libraries
 from certivote.verify._settings import check_settings, read_parameters
 from certivote.verify._trust import AuditScope, Level, on_trust
 from certivote.verify._units import Grouping, read_units
@@ -131,6 +132,10 @@ def _wrong_answers(given: AuditInput) -> Iterator[tuple[bool, str]]:
 
 def audit(c: Certificate, given: AuditInput) -> Iterator[Check]:
     """All checks that what is given allows."""
+    unknown = [*_without_verifier(c)]
+    if unknown:
+        yield from unknown
+        return
     yield from verify_record(c)
     yield from check_origin(c)
     if not _is_whole(c):
@@ -148,6 +153,15 @@ def audit(c: Certificate, given: AuditInput) -> Iterator[Check]:
     yield from _check_target(c, given.y)
     yield from _of_given_models(c, parameters, given, units) if c.is_given else _of_a_fit(c, parameters, given, units)
     yield from on_trust(c, parameters, _seen(c, parameters, given, units))
+
+
+def _without_verifier(c: Certificate) -> Iterator[Check]:
+    """Methods and families of distributions that somebody has registered: nothing here could prove their bounds."""
+    names = {"method": {c.method} - set(METHODS), "family": {part.family for part in c.parts} - set(FAMILIES)}
+    for kind, own in names.items():
+        for name in sorted(own):
+            detail = f"no verifier for it: {name!r:.80} is not certivote's own, so nothing here was proved or refuted"
+            yield Check(kind, False, detail, unknown=True)
 
 
 def _of_a_fit(c: Certificate, parameters: dict[str, Any] | None, given: AuditInput, units: Grouping) -> Iterator[Check]:
@@ -170,6 +184,8 @@ def _of_a_fit(c: Certificate, parameters: dict[str, Any] | None, given: AuditInp
         return
     if missing := _lacks(c, given):
         yield Check("refit", False, f"training again needs {missing}=, as the first fit had it")
+    elif other := other_libraries(c, model.voter_set_.libraries):
+        yield Check("refit", False, f"not comparable: {other}. Verify it with the recorded versions")
     else:
         yield from against_refit(c, model, given.X, given.y, given.groups, given.order, given.table)
 
@@ -224,7 +240,8 @@ def _seen(c: Certificate, parameters: dict[str, Any] | None, given: AuditInput, 
     level = Level.MODEL if fitted or answered else Level.RECORD
     if given.has_rows and (fitted or c.is_given):
         level = Level.DATA
-        if given.refit and fitted and not _lacks(c, given):
+        other = fitted and other_libraries(c, model.voter_set_.libraries)
+        if given.refit and fitted and not _lacks(c, given) and not other:
             level = Level.REFIT
     return AuditScope(
         level=level,

@@ -71,8 +71,8 @@ class AuditedModel(Protocol):
         """Weights of the kept voters; for the random vote, its mean weights."""
 
     @property
-    def hyper_posterior_(self) -> NDArray[np.float64] | None:
-        """For the random vote, the parameters of the distribution that it draws weights from; otherwise None."""
+    def hyper_posterior_(self) -> NDArray[np.float64]:
+        """The parameters of the distribution over weights that was learned."""
 
     @property
     def kept_voters_(self) -> NDArray[np.intp]:
@@ -141,12 +141,10 @@ def against_model(certificate: Certificate, parameters: dict[str, Any] | None, m
 def _has_certified_weights(c: Certificate, part: PartRecord, model: AuditedModel) -> bool:
     """Whether the model votes with what the record stands for: drawn weights, parameters to draw from, or weights."""
     weights, kept = _all_weights(model, part.n_voters), model.hyper_posterior_
-    if weights is None:
+    if weights is None or kept is None or not np.array_equal(kept, np.array(part.alpha)):
         return False
     if method_of(c).predictor != RANDOM:
-        return kept is None and is_certified_vote(c, part, weights)
-    if kept is None or not np.array_equal(kept, np.array(part.alpha)):
-        return False
+        return is_certified_vote(c, part, weights)
     # Shown only: the mean of what is drawn.
     mean = FAMILIES[part.family].centre(kept)
     return bool(np.allclose(weights, mean / mean.sum(), rtol=1e-6, atol=1e-9))

@@ -13,7 +13,7 @@ from certivote.certificate import Certificate, PartRecord, Statement
 from certivote.verify._balls import kl_limit_holds
 from certivote.verify._check import Check
 from certivote.verify._families import FAMILIES
-from certivote.verify._methods import RANDOM, method_of
+from certivote.verify._methods import RANDOM, method_of, n_candidates
 from certivote.verify._theorems import Terms, losses_fit
 
 SLACK = arb("1e-8")
@@ -32,6 +32,14 @@ def bound_share(c: Certificate) -> arb:
 def promise_share(c: Certificate) -> arb:
     """What each promise has: a delta of its own, or its part of the fifth that the bound leaves."""
     return arb(c.delta) / 5 / len(c.promises) if c.together else arb(c.delta)
+
+
+def part_of_vote(c: Certificate, delta: arb) -> arb:
+    """What the vote of one part has of a delta: its share, where certification rows chose; of each part and candidate.
+
+    That this is the share of a vote of this kind, the parameters show.
+    """
+    return arb(c.share) * delta / len(c.parts) / n_candidates(c)
 
 
 def is_share(stated: float, due: arb) -> bool:

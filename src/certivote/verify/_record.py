@@ -13,10 +13,10 @@ from flint import arb, ctx, fmpq, fmpz
 from certivote.certificate import Certificate, Drift, PartRecord, Statement
 from certivote.verify._balls import BITS
 from certivote.verify._check import Check, trusted
-from certivote.verify._families import are_fixed_point, could_be_weights, is_certified_vote
+from certivote.verify._families import are_fixed_point, could_be_weights, hardly_counts, is_certified_vote
 from certivote.verify._methods import DRAWN, FIXED, GIVEN, MEAN, METHODS, RANDOM, method_of, n_candidates
 from certivote.verify._promises import check_promises
-from certivote.verify._proof import SLACK, bound_share, check_penalty, is_share, prove, statistics
+from certivote.verify._proof import SLACK, bound_share, check_penalty, is_share, part_of_vote, prove, statistics
 from certivote.verify._rows import divided, n_parts
 from certivote.verify._theorems import average_holds, fixed_terms, terms_of
 
@@ -88,7 +88,7 @@ def _sum(numbers: tuple[float, ...]) -> arb:
 
 def _part(c: Certificate, part: PartRecord, where: str) -> Iterator[Check]:
     """One part of the rows: its share of delta, its counts, its bound and what it pays."""
-    said, due = part.statement, bound_share(c) / len(c.parts) / n_candidates(c)
+    said, due = part.statement, part_of_vote(c, bound_share(c))
     yield Check(f"{where}, delta", is_share(said.delta, due), f"{said.delta!r} is its part of {c.delta!r}")
     sound = (
         part.n >= 1
@@ -221,12 +221,15 @@ def _recorded_weights(c: Certificate) -> Iterator[Check]:
         return
     for part, where in _named(c):
         where = f"{where}, weights" if len(c.parts) > 1 else "recorded weights"
-        weights = np.array(part.alpha)
+        weights, mean = np.array(part.alpha), np.array(part.beta)
         if predictor == MEAN:
             yield Check(where, are_fixed_point(weights), "multiples of 2**-52 with sum 1")
             continue
         with ctx.workprec(BITS):
-            same = could_be_weights(weights, [arb(number).log() for number in part.beta], rounded=True)
+            asked = ~hardly_counts(mean)
+            same = len(weights) == len(asked) and not weights[~asked].any()
+            logs = [arb(number).log() for number in mean[asked]]
+            same = same and could_be_weights(weights[asked], logs, rounded=True)
         yield Check(where, same, f"those of the prior, {'as' if same else 'OTHER than'} the fixed vote has them")
 
 

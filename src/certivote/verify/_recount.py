@@ -10,7 +10,7 @@ from scipy import special
 
 from certivote.certificate import Certificate, Drift, PartRecord, Statement
 from certivote.verify._check import Check
-from certivote.verify._families import FAMILIES, Family
+from certivote.verify._families import FAMILIES, Family, hardly_counts
 from certivote.verify._methods import GIVEN, METHODS, RANDOM, Method, method_of
 from certivote.verify._promises import PromiseData, recount_promises
 from certivote.verify._simulation import Array, AuditedVotes, Labels, least_rate, mean_over, mistakes
@@ -99,11 +99,13 @@ def prior_votes(part: PartRecord, n_voters: int) -> list[Array]:
     if part.n_voters != n_voters or len(part.beta) != part.n_voters * FAMILIES[part.family].parameters_each:
         return []
     centre = FAMILIES[part.family].centre(np.array(part.beta))
-    logs = np.log(centre / centre.sum())
+    mean = centre / centre.sum()
+    nobody, logs = hardly_counts(mean), np.log(mean)
     found = []
     for direction in (0.0, -1.0, 1.0):
         exact = np.exp(logs)
         units = np.floor((np.nextafter(exact, exact + direction) if direction else exact) * 2.0**52)
+        units[nobody] = 0.0
         units[np.argmax(units)] += 2.0**52 - units.sum()
         found.append(units / 2.0**52)
     return found

@@ -104,7 +104,7 @@ def _add(paths: list[str], path: str) -> None:
 
 _GROUPS = {
     "row numbers": ("model.parts",),
-    "voters": ("votes_digest", "n_voters"),
+    "voters": ("votes_digest", "n_voters", "raced", "kept"),
     "members": ("model.voters",),
     "hyper-prior": ("beta", "prior_weight", "prior"),
     "what was learned": ("alpha", "family", "renyi_order", "solver"),

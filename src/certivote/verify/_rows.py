@@ -7,7 +7,7 @@ many folds the others fall; none of these is certified. That nothing else decide
 import hashlib
 import math
 import platform
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -36,15 +36,27 @@ def random_key(c: Certificate, purpose: str, *which: int) -> int:
 
 def other_versions(c: Certificate) -> str:
     """What may be the reason for a difference besides a forgery; empty if all versions are the recorded ones."""
+    other = _others(c.provenance.versions)
+    return f" (the difference may come from other versions: {other})" if other else ""
+
+
+def other_libraries(c: Certificate, needed: Sequence[str]) -> str:
+    """Which packages that training again needs are others than those recorded; empty if none is."""
+    recorded = dict(c.provenance.versions)
+    return _others([(name, recorded.get(name, "no version")) for name in needed])
+
+
+def _others(versions: Iterable[tuple[str, str]]) -> str:
+    """The packages that are installed in another version, or not at all."""
     other = []
-    for name, recorded in c.provenance.versions:
+    for name, recorded in versions:
         try:
             here = platform.python_version() if name == "python" else version(name)
         except (PackageNotFoundError, ValueError):
             here = "not installed"
         if here != recorded:
             other.append(f"{name} {recorded:.20} recorded, {here} here")
-    return f" (the difference may come from other versions: {'; '.join(other)})" if other else ""
+    return "; ".join(other)
 
 
 # --- What the first rows may have decided.
@@ -52,8 +64,8 @@ def other_versions(c: Certificate) -> str:
 _FOLDS = ("2", "3")
 _FIRST, _FEWEST, _MOST = 0.1, 40, 0.3
 """Share of the rows that is looked at where there may be folds; the fewest that decide, and the most of all rows."""
-_FOLDED_BELOW = 10_000
-"""Rows from which on folds are not chosen."""
+_FOLDED_BELOW, _IF_SMALL_BELOW, _SMALL = 10_000, 50_000, 4_000_000
+"""Rows below which folds may be chosen; and below which they may if rows x columns x classes are at most so many."""
 
 
 def n_first(total: int) -> int:
@@ -69,7 +81,9 @@ def looks_first(parameters: dict[str, Any]) -> bool:
 def may_fold(c: Certificate, parameters: dict[str, Any]) -> bool:
     """Whether the first rows may have decided for the folds of a record."""
     asked = looks_first(parameters) and parameters["split"] == "auto" and parameters["promises"] == []
-    few = c.provenance.n_rows < _FOLDED_BELOW and n_first(c.provenance.n_rows) >= _FEWEST
+    n_rows = c.provenance.n_rows
+    small = n_rows < _IF_SMALL_BELOW and n_rows * c.provenance.n_columns * len(c.classes) <= _SMALL
+    few = (n_rows < _FOLDED_BELOW or small) and n_first(n_rows) >= _FEWEST
     return asked and few and c.split in _FOLDS and not (c.groups or c.order) and len(c.promises) <= 1
 
 

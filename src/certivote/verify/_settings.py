@@ -13,7 +13,16 @@ import numpy as np
 from certivote.certificate import Certificate, PartRecord
 from certivote.verify._check import Check
 from certivote.verify._families import FAMILIES
-from certivote.verify._methods import DRAWN, GIVEN, GIVEN_PARAMETERS, METHODS, PROMISE_PARAMETERS, Method, method_of
+from certivote.verify._methods import (
+    DRAWN,
+    FIXED,
+    GIVEN,
+    GIVEN_PARAMETERS,
+    METHODS,
+    PROMISE_PARAMETERS,
+    Method,
+    method_of,
+)
 from certivote.verify._promises import shown_promises
 from certivote.verify._rows import may_fold
 from certivote.verify._simulation import Array
@@ -168,8 +177,10 @@ def _came_fitted(c: Certificate, parameters: dict[str, Any] | None) -> Check:
 
 def _compare(c: Certificate, given: dict[str, Any], method: Method) -> Iterator[Check]:
     price_list = _price_list(given, c) if method.has_prices else ((), ())
+    shares = _shares(c, given)
     expected = {
-        "method": ("dis-b" if given["method"] == "auto" else given["method"], c.method),
+        "method": (c.method if c.method in shares else " or ".join(shares), c.method),
+        "share": (shares.get(c.method, 0.0), c.share),
         "split": (_split(given, c), c.split),
         "loss": (given["loss"], c.loss),
         "delta": (given["delta"], c.delta),
@@ -210,6 +221,7 @@ def _check_given(c: Certificate, parameters: dict[str, Any]) -> Check:
     part, origin = c.deployed_part, c.provenance
     right = len(c.parts) == 1 and (part.training_rows > 0 or part.duplicates_of_training_rows == 0)
     right = right and (c.first_rows, c.sample_rows, c.learned_rows) == (None, None, None)
+    right = right and not any(part.raced or part.kept for part in c.parts)
     if c.subject == "answers":
         nothing = (part.duplicates, part.training_rows, part.duplicates_of_training_rows, part.training_digest)
         right = right and nothing == (0, 0, 0, "")
@@ -236,9 +248,19 @@ def _split(given: dict[str, Any], c: Certificate) -> str:
     return c.split if may_fold(c, given) else "single"
 
 
+def _shares(c: Certificate, given: dict[str, Any]) -> dict[str, float]:
+    """The methods that the certification rows may choose between, and what each has of delta: 1 in all."""
+    if given["method"] != "auto":
+        return {given["method"]: 1.0}
+    if given["price_list"] != "auto":
+        return {"dis-b": 1.0}
+    fixed, learned = (0.95, 0.05) if prior_of(c, given).kind == "informed" else (0.5, 0.5)
+    return {"holdout": fixed, "dis-b": learned}
+
+
 def _family(given: Any, method: Method) -> Any:
-    """The default family is no choice: every method may replace it by its own."""
-    return method.families[0] if given == "dirichlet" else given
+    """The default family is no choice: every method may replace it by its own. A vote that is fixed learns none."""
+    return method.families[0] if given == "dirichlet" or method.predictor == FIXED else given
 
 
 def _average_weights(tau: Any, c: Certificate) -> Any:
@@ -257,7 +279,9 @@ def _orders(given: Any) -> Any:
 def _price_list(given: dict[str, Any], c: Certificate) -> Any:
     """The atoms, just above where they are meant, and what they leave of 1, at least 5 %, on five scales."""
     atoms = given["price_list"]
-    if atoms == "auto":
+    if atoms == "auto" and given["method"] == "auto":
+        atoms = []  # a vote that is fixed has what staying would cost
+    elif atoms == "auto":
         kind = prior_of(c, given).kind
         atoms = [[0.0, 0.95]] if kind == "informed" else [[math.log(_GRID) if kind == "grid" else 0.0, 0.5]]
     try:

@@ -306,7 +306,7 @@ def _of_the_fit(c: Certificate, parameters: dict[str, Any] | None) -> Iterator[_
         "that the first rows alone decided how many train the voters, or into how many folds the others fall, and how "
         "the weights were learned, only fitting again shows"
     )
-    yield _Row("choices", Level.REFIT, why, "first_rows sample_rows learned_rows solver")
+    yield _Row("choices", Level.REFIT, why, "first_rows sample_rows learned_rows solver all.raced all.kept")
 
 
 def _of_the_origin(seen: AuditScope) -> Iterator[_Row]:

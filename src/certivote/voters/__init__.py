@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from certivote.voters._column_kinds import ColumnError
     from certivote.voters._columns import ColumnEncoder, Reading, Unread, UnreadWarning, arranged
     from certivote.voters._forest import Forest
-    from certivote.voters._mixed import Mixed
+    from certivote.voters._mixed import Mixed, boosted
     from certivote.voters._preprocessed import FittedPreprocessed, Preprocessed
     from certivote.voters._reach import held_by, reachable
     from certivote.voters._stored import KINDS, RECIPES
@@ -37,7 +37,7 @@ else:
             "_column_kinds": ["ColumnError"],
             "_columns": ["ColumnEncoder", "Reading", "Unread", "UnreadWarning", "arranged"],
             "_forest": ["Forest"],
-            "_mixed": ["Mixed"],
+            "_mixed": ["Mixed", "boosted"],
             "_preprocessed": ["FittedPreprocessed", "Preprocessed"],
             "_reach": ["held_by", "reachable"],
             "_stored": ["KINDS", "RECIPES"],
@@ -71,6 +71,7 @@ __all__ = [
     "UnreadWarning",
     "VoterSet",
     "arranged",
+    "boosted",
     "booster_parameters",
     "fit_sample",
     "grow_apart",

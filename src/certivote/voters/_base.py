@@ -94,6 +94,13 @@ class FittedVoters(Protocol):
         """Some of the voters, and their numbers: those asked for, and those whose absence would save nothing."""
 
 
+def decided_masses(voters: FittedVoters, X: Any, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """As :meth:`DecisiveVoters.decided`, of voters that all have weight."""
+    decided = getattr(voters, "decided", None)
+    masses: NDArray[np.float64] = voters.votes(X).masses(weights) if decided is None else decided(X, weights)
+    return masses
+
+
 def out_of_sample_by_voting(voters: FittedVoters, X: Any) -> OutOfSampleVotes:
     """The out-of-sample votes of voters that no row has trained: their votes as they are."""
     return OutOfSampleVotes(voters.votes(X), np.arange(voters.n_voters))
@@ -177,6 +184,11 @@ class VoterSet(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
         ('LogisticRegression',)
         """
         return learned_in(self)
+
+    @property
+    def libraries(self) -> tuple[str, ...]:
+        """Packages besides those that certivote requires whose versions decide what ``fit`` makes."""
+        return ()
 
     def doubt(self, X: Any) -> str:
         """What in the certification rows speaks against the claim that the voters were fixed without them.
@@ -295,6 +307,14 @@ class DecisiveVoters:
             few, kept = voters.only(np.flatnonzero(some))
             self._known = voters, weights.copy(), few, weights[kept]
         return self._known[2], self._known[3]
+
+    def decided(self, voters: FittedVoters, weights: Array, X: Any) -> Array:
+        """Masses of which the largest is that of the class with the largest mass: enough to answer, and sooner there.
+
+        Voters with a method ``decided`` need not all be asked where some of them outweigh the others.
+        """
+        few, own = self.among(voters, weights)
+        return decided_masses(few, X, own)
 
     def __reduce__(self) -> Any:
         return DecisiveVoters, ()

@@ -202,6 +202,13 @@ class Boosting:
     def answers(self, X: Array) -> NDArray[np.intp]:
         """Codes of shape (n_rows, n_stages)."""
         found = np.empty((len(X), len(self.stages)), dtype=np.intp)
+        for rows, stage, scores in self.scores(X):
+            best = scores.argmax(axis=1) if scores.shape[1] > 1 else (scores[:, 0] > 0).astype(np.intp)
+            found[rows, self.stages == stage] = self.classes[best][:, None]
+        return found
+
+    def scores(self, X: Array) -> Iterator[tuple[slice, int, Array]]:
+        """Some rows, a stage and the scores then, of shape (n_rows, n_scores), until all rows and stages had a turn."""
         n_scores = len(self.baseline)
         for rows, values in self._leaf_values(X):
             scores, done = np.repeat(self.baseline[None, :], len(values), axis=0), 0
@@ -209,10 +216,8 @@ class Boosting:
                 for first in range(done * n_scores, stage * n_scores, n_scores):
                     # One after the other, so that the sums are the same everywhere.
                     scores += values[:, first : first + n_scores]
-                best = scores.argmax(axis=1) if n_scores > 1 else (scores[:, 0] > 0).astype(np.intp)
-                found[rows, self.stages == stage] = self.classes[best][:, None]
+                yield rows, stage, scores
                 done = stage
-        return found
 
     def _leaf_values(self, X: Array) -> Iterator[tuple[slice, Array]]:
         """Some rows, and what each tree adds to their scores, of shape (n_rows, n_trees), until all had their turn."""

@@ -1,6 +1,7 @@
 """The trees of a forest, on bootstrap samples of rows or of groups."""
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -18,14 +19,55 @@ from certivote.voters._entities import at_least_two, checked_entities, row_weigh
 from certivote.voters._trees import Trees
 from certivote.votes import Votes, build_votes, code_type
 
-# Trees on bootstrap samples of entities.
+# Trees without what scikit-learn keeps for every class, and trees on bootstrap samples of entities.
 
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
 
-def grow_on_entities(forest: Any, X: Any, y: NDArray[Any], entities: Codes) -> tuple[list[Any], NDArray[np.uint8]]:
+@dataclass(frozen=True)
+class Grown:
+    """What a vote needs of a tree of scikit-learn, which itself has a number for every class in each node."""
+
+    children_left: NDArray[np.int64]
+    children_right: NDArray[np.int64]
+    feature: NDArray[np.int64]
+    threshold: Array
+    missing_go_to_left: NDArray[Any]
+    best: Codes
+
+    @classmethod
+    def of(cls, estimator: Any) -> "Grown":
+        tree = estimator.tree_
+        return cls(  # copies, since a view would keep all of the tree in memory
+            tree.children_left.copy(),
+            tree.children_right.copy(),
+            tree.feature.copy(),
+            tree.threshold.copy(),
+            tree.missing_go_to_left.copy(),
+            tree.value[:, 0, :].argmax(axis=1),
+        )
+
+
+def grow_in_turn(forest: Any, X: Any, y: NDArray[Any], weights: Array | None) -> list[Grown]:
+    """The trees that a fit of this forest grows, a few at a time; fitted, it knows their seeds, but not the trees."""
+    wanted, step = forest.n_estimators, joblib.effective_n_jobs(forest.n_jobs)
+    grown: list[Grown] = []
+    forest.set_params(warm_start=True, oob_score=False)
+    while len(grown) < wanted:
+        with warnings.catch_warnings():
+            if grown:  # what there is to warn about has been said
+                warnings.simplefilter("ignore")
+            forest.set_params(n_estimators=min(len(grown) + step, wanted)).fit(X, y, sample_weight=weights)
+        grown += [Grown.of(estimator) for estimator in forest.estimators_[len(grown) :]]
+        forest.estimators_ = [clone(estimator) for estimator in forest.estimators_]
+    return grown
+
+
+def grow_on_entities(
+    forest: Any, X: Any, y: NDArray[Any], entities: Codes, kept: Callable[[Any], Any] = Grown.of
+) -> tuple[list[Any], NDArray[np.uint8]]:
     """The trees of a forest, each on entities that are drawn with replacement, with all their rows.
 
     A row weighs as often as its entity was drawn, divided by the number of rows of the entity.
@@ -41,10 +83,12 @@ def grow_on_entities(forest: Any, X: Any, y: NDArray[Any], entities: Codes) -> t
         Their labels.
     entities : array of int
         Their entities, as codes from 0 on without gaps.
+    kept : callable, default=Grown.of
+        What is kept of a tree of scikit-learn.
 
     Returns
     -------
-    trees : list of fitted trees of scikit-learn
+    trees : list
         Their classes are codes: places in the ascending order of the labels.
     seen : array
         For each tree, whether each of the rows was in its sample, eight rows to a byte.
@@ -71,7 +115,7 @@ def grow_on_entities(forest: Any, X: Any, y: NDArray[Any], entities: Codes) -> t
             sample = sample * _class_factors("balanced", y, codes, sample)
         tree = clone(forest.estimator).set_params(**{**parameters, "random_state": seed})
         # Trees leave out rows of weight 0.
-        return tree.fit(rows, codes, sample_weight=sample), np.packbits(drawn > 0)
+        return kept(tree.fit(rows, codes, sample_weight=sample)), np.packbits(drawn > 0)
 
     seeds = check_random_state(forest.random_state).randint(np.iinfo(np.int32).max, size=(forest.n_estimators, 2))
     grown = joblib.Parallel(n_jobs=forest.n_jobs, verbose=forest.verbose, require="sharedmem")(
@@ -112,7 +156,11 @@ _CHUNK = 1 << 12
 """Rows sent down all trees before the next ones: so few that they stay in the processor's cache meanwhile."""
 
 _MANY_CLASSES, _MOST_GIGABYTES = 100, 16
-"""Classes beyond which the size of a forest is estimated before it grows, and the largest one that may."""
+"""Classes beyond which trees grow a few at a time, and their size is estimated before; and the largest that may be."""
+
+
+_COPIES = 3
+"""Numbers that out-of-sample votes take for every row and class, about."""
 
 
 class Forest(VoterSet):
@@ -148,7 +196,10 @@ class Forest(VoterSet):
         leaves = min(n_rows, getattr(forest, "max_leaf_nodes", None) or n_rows)
         if getattr(forest, "max_depth", None) is not None:
             leaves = min(leaves, 2 ** min(forest.max_depth, 60))
-        gigabytes = getattr(forest, "n_estimators", 1) * 2 * leaves * n_classes / 2**27
+        n_trees = getattr(forest, "n_estimators", 1)
+        if _in_turn(forest):
+            n_trees = min(joblib.effective_n_jobs(cores(forest.n_jobs)), n_trees)
+        gigabytes = (n_trees * 2 * leaves + _COPIES * n_rows) * n_classes / 2**27
         if n_classes > _MANY_CLASSES and gigabytes > _MOST_GIGABYTES:
             raise ValueError(
                 f"A forest for {n_classes:,} classes and {n_rows:,} rows may take {gigabytes:,.0f} GB, since each node "
@@ -184,9 +235,19 @@ class Forest(VoterSet):
         if entities is not None and forest.bootstrap:
             trees, seen = grow_on_entities(forest, X, y, entities)
             return FittedForest.grown(trees, np.unique(y), classes, forest.n_jobs, seen)
-        forest.fit(X, y, sample_weight=row_weights(entities))
+        if len(classes) > _MANY_CLASSES and _in_turn(forest):
+            trees = grow_in_turn(forest, X, y, row_weights(entities))
+        else:
+            forest.fit(X, y, sample_weight=row_weights(entities))
+            trees = list(map(Grown.of, forest.estimators_))
         seen_rows = _seen(forest.estimators_samples_, X.shape[0]) if forest.bootstrap else None
-        return FittedForest.grown(forest.estimators_, forest.classes_, classes, forest.n_jobs, seen_rows)
+        return FittedForest.grown(trees, forest.classes_, classes, forest.n_jobs, seen_rows)
+
+
+def _in_turn(forest: Any) -> bool:
+    """Whether its trees can be grown a few at a time and be the same."""
+    seed = getattr(forest, "random_state", None)
+    return getattr(forest, "class_weight", "") is None and not isinstance(seed, np.random.RandomState)
 
 
 @dataclass(frozen=True)
@@ -215,17 +276,16 @@ class FittedForest:
     @classmethod
     def grown(
         cls,
-        estimators: Sequence[Any],
+        grown: Sequence[Grown],
         known: NDArray[Any],
         classes: NDArray[Any],
         n_jobs: int | None,
         seen: NDArray[np.uint8] | None,
     ) -> "FittedForest":
-        """From trees of scikit-learn that tell the known classes apart, some of all classes."""
+        """From trees that tell the known classes apart, some of all classes."""
         codes = np.searchsorted(classes, known).astype(np.int32)
-        grown = [estimator.tree_ for estimator in estimators]
         trees, leaves = Trees.grown(grown)
-        votes = np.concatenate([codes[tree.value[:, 0, :].argmax(axis=1)] for tree in grown])
+        votes = np.concatenate([codes[tree.best] for tree in grown])
         return cls(trees, votes[leaves], len(classes), n_jobs, seen)
 
     @property

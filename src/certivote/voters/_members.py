@@ -6,11 +6,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial import cKDTree
 
+from certivote.voters._ballots import staged_ballots
 from certivote.voters._base import NOT_STORED
 from certivote.voters._boosting import Boosting
 from certivote.voters._encoding import Encoding
 from certivote.voters._machines import Always, Gaussian, KernelPairs, KernelScores, Linear
+from certivote.voters._oblivious import ObliviousTrees
 
 # The nearest of some points whose coordinates are whole numbers, exactly.
 
@@ -23,10 +26,16 @@ _CELLS = 1 << 20
 """Distances that are in memory at a time."""
 _NOWHERE = 2.0**52
 """A square that is larger than all others."""
+_NARROW, _MANY_ROWS, _MANY_POINTS = 6, 500, 1_000
+"""Columns up to which a tree of the points finds neighbours sooner, and from how many rows and points on."""
+_BEYOND, _FAR_BEYOND = 1, 48
+"""Points that are looked at after the neighbours, to see whether the distance grows; and more where it does not."""
 
 
 class NearestPoints:
-    """Finds the nearest points by looking at all; of several at one distance the first ones count.
+    """Finds the nearest points by looking at all, or by a tree; of several at one distance the first ones count.
+
+    Both give the same: where the tree cannot tell which of several points at one distance are first, all are looked at.
 
     Parameters
     ----------
@@ -43,7 +52,7 @@ class NearestPoints:
     """
 
     def __init__(self, points: NDArray[np.int32]):
-        whole = points.astype(np.float64)
+        whole, self._n_points = points.astype(np.float64), len(points)
         # A last column for the squares, and whole blocks: points that fill up the last one are never neighbours.
         self._table = np.zeros((len(points) + -len(points) % _BLOCKS, points.shape[1] + 1))
         self._table[: len(points), :-1] = whole
@@ -52,6 +61,31 @@ class NearestPoints:
 
     def find(self, Z: Array, count: int) -> NDArray[np.intp]:
         """Numbers of the ``count`` nearest points (there must be as many), nearest first; of shape (n_rows, count)."""
+        suits = self._table.shape[1] - 1 <= _NARROW and self._n_points >= _MANY_POINTS and len(Z) >= _MANY_ROWS
+        if not suits:
+            return self._among_all(Z, count)
+        found = np.empty((len(Z), count), dtype=np.intp)
+        left = np.arange(len(Z))
+        for beyond in (_BEYOND, _FAR_BEYOND):
+            found[left], sure = self._by_tree(Z[left], count, beyond)
+            left = left[~sure]
+        found[left] = self._among_all(Z[left], count)
+        return found
+
+    def _by_tree(self, Z: Array, count: int, beyond: int) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+        """What the tree finds, and whether no other point is as near as the last one."""
+        numbers = self._tree.query(Z, count + beyond)[1]
+        # Its roots of distances hide ties; the squares are exact, as those are by which it searches.
+        far = np.square(self._table[numbers, :-1] - Z[:, None, :]).sum(axis=2)
+        order = np.lexsort((numbers, far))
+        far, numbers = np.take_along_axis(far, order, axis=1), np.take_along_axis(numbers, order, axis=1)
+        return numbers[:, :count], far[:, count - 1] < far[:, -1]
+
+    @cached_property
+    def _tree(self) -> cKDTree:
+        return cKDTree(self._table[: self._n_points, :-1], leafsize=32)
+
+    def _among_all(self, Z: Array, count: int) -> NDArray[np.intp]:
         found = np.empty((len(Z), count), dtype=np.intp)
         step = max(_CELLS // len(self._table), 1)
         room = np.empty((min(step, len(Z)), len(self._table)))
@@ -77,7 +111,7 @@ def _smallest(far: Array, count: int) -> NDArray[np.intp]:
 
 
 Codes = NDArray[np.intp]
-Model = Always | Boosting | Gaussian | Linear | KernelScores | KernelPairs
+Model = Always | Boosting | ObliviousTrees | Gaussian | Linear | KernelScores | KernelPairs
 
 _SIZES = (1, 5, 15)
 """Neighbourhoods that vote."""
@@ -85,33 +119,37 @@ _CLIP = 32.0
 """Encoded values beyond this are as far as this."""
 _BITS = 47
 """Squared distances between points of the grid are whole numbers of at most this many bits: exact in any order."""
-_MOST_STAGES, _MOST_POINTS = 1 << 8, 1 << 17
-"""Votes of one model, and neighbours, that a file may hold: many times those that are trained."""
+_MOST_STAGES, _MOST_BALLOTS, _MOST_POINTS = 1 << 8, 1 << 6, 1 << 17
+"""Stages of a model, votes at each, and neighbours, that a file may hold: many times those that are trained."""
 
 
 @dataclass(frozen=True)
 class FoldedMember:
     """Models of one kind, and what such models answered on training rows that they had not seen.
 
-    A model that can be read at several stages (boosting) has one voter per stage.
+    A model that can be read at several stages (boosting) votes at each, several times if it knows how sure it is: the
+    ballots of a stage are divided among the classes as their probabilities are.
 
     Attributes
     ----------
     models : tuple of models
-        One; none where only ``unseen`` is asked for.
+        None where only ``unseen`` is asked for.
     columns : tuple of arrays of int
         Those that each model sees.
     n_groups : int
         Stages at which each is read.
     unseen : array of int or None
-        For each training row and stage, the answer of a model that was trained without the row; -1 where there is none.
-        None if the models come from a file.
+        For each training row, the votes of a model that was trained without the row; -1 where there is none. None if
+        the models come from a file.
+    n_ballots : int
+        Votes at each stage.
     """
 
     models: tuple[Model, ...]
     columns: tuple[NDArray[np.int64], ...]
     n_groups: int
     unseen: NDArray[np.int32] | None = field(default=None, metadata=NOT_STORED)
+    n_ballots: int = 1
 
     @property
     def left_out(self) -> NDArray[np.bool_]:
@@ -122,42 +160,54 @@ class FoldedMember:
 
     @property
     def groups(self) -> Codes:
-        return np.tile(np.arange(self.n_groups), len(self.models))
+        return np.tile(np.repeat(np.arange(self.n_groups), self.n_ballots), len(self.models))
 
     @property
     def n_voters(self) -> int:
-        return self.n_groups * len(self.models)
+        return self.n_groups * self.n_ballots * len(self.models)
 
     def check(self, width: int, n_classes: int) -> None:
         """Raise a ValueError unless the models can vote on rows with this many columns, for this many classes."""
         if not self.models or len(self.columns) != len(self.models) or not 1 <= self.n_groups <= _MOST_STAGES:
             raise ValueError("a member has another number of models")
+        if not 1 <= self.n_ballots <= _MOST_BALLOTS:
+            raise ValueError("a member has another number of votes")
         for model, seen in zip(self.models, self.columns, strict=True):
             if seen.ndim != 1 or np.any((seen < 0) | (seen >= width)) or np.any(np.diff(seen) < 1):
                 raise ValueError("a model asks for a column that there is not")
             model.check(len(seen), n_classes, self.n_groups)
 
     def votes(self, X: Array) -> Codes:
-        """Codes of shape (n_rows, n_voters): model by model, and stage by stage in each."""
+        """Codes of shape (n_rows, n_voters): model by model, stage by stage in each, and ballot by ballot."""
         pairs = zip(self.models, self.columns, strict=True)
-        return np.concatenate([model.answers(X[:, seen]) for model, seen in pairs], axis=1)
+        return np.concatenate([model_votes(model, X[:, seen], self.n_ballots) for model, seen in pairs], axis=1)
 
     def only(self, voters: NDArray[np.intp]) -> "tuple[FoldedMember, NDArray[np.intp]]":
         """Only the models and the stages whose votes are asked for."""
-        wanted = np.zeros((len(self.models), self.n_groups), dtype=bool)
+        wanted = np.zeros((len(self.models), self.n_groups, self.n_ballots), dtype=bool)
         wanted.flat[voters] = True
-        models, stages = np.flatnonzero(wanted.any(axis=1)), np.flatnonzero(wanted.any(axis=0))
+        models, stages = np.flatnonzero(wanted.any(axis=(1, 2))), np.flatnonzero(wanted.any(axis=(0, 2)))
         few = [self.models[k] for k in models]
         if len(stages) < self.n_groups:
-            few = [model.only(stages) for model in few if isinstance(model, Always | Boosting)]
-        kept = (models[:, None] * self.n_groups + stages).ravel()
-        return FoldedMember(tuple(few), tuple(self.columns[k] for k in models), len(stages)), kept
+            few = [model.only(stages) for model in few if isinstance(model, Always | Boosting | ObliviousTrees)]
+        kept = np.arange(wanted.size).reshape(wanted.shape)[models[:, None], stages].ravel()
+        return FoldedMember(
+            tuple(few), tuple(self.columns[k] for k in models), len(stages), n_ballots=self.n_ballots
+        ), kept
 
     def out_of_sample(self, rows: NDArray[np.intp], n_classes: int) -> Array:
         """Fractions of shape (len(rows), n_groups, n_classes), on rows that have been left out."""
         if self.unseen is None or not self.left_out[rows].all():
             raise ValueError("There are out-of-sample votes only on rows that some training has left out.")
-        return np.eye(n_classes)[self.unseen[rows]]
+        votes = self.unseen[rows].reshape(len(rows), self.n_groups, self.n_ballots)
+        return np.stack([np.mean(votes == code, axis=2) for code in range(n_classes)], axis=2)
+
+
+def model_votes(model: Model, X: Array, count: int) -> Codes:
+    """Codes of shape (n_rows, n_stages * count): so many votes of the model at each of its stages."""
+    if count > 1 and isinstance(model, Boosting | ObliviousTrees):
+        return staged_ballots(model, X, count)
+    return np.repeat(model.answers(X), count, axis=1)
 
 
 @dataclass(frozen=True)

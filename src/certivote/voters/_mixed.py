@@ -1,23 +1,29 @@
 """Classifiers of several kinds in one vote."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from certivote.voters._base import OutOfSampleVotes, VoterSet, cores
+from certivote.voters._base import NOT_STORED, OutOfSampleVotes, VoterSet, cores
+from certivote.voters._boosters import BOOSTERS, check_installed
+from certivote.voters._boosting import Boosting
 from certivote.voters._entities import checked_entities
-from certivote.voters._forest import FittedForest, Forest
+from certivote.voters._forest import _MANY_CLASSES, _MOST_GIGABYTES, FittedForest, Forest
+from certivote.voters._machines import KernelPairs, KernelScores
 from certivote.voters._members import FoldedMember, NeighbourMember
-from certivote.voters._race import Member, Training, left_out, trained, unseen_votes
+from certivote.voters._oblivious import ObliviousTrees
+from certivote.voters._race import ALL_KINDS, KINDS, Member, Training, left_out, trained, unseen_votes
 from certivote.votes import Votes, build_votes, join_votes
 
 Codes = NDArray[np.intp]
 
 _MOST_COLUMNS = 50_000
 """Columns beyond which boosting takes minutes even for a few hundred rows."""
+_NUMBERS = 20
+"""Numbers that out-of-sample votes of all kinds take for every row and class, about."""
 _MANY = 10_000
 """Rows from which on the learning curve of a forest stands for that of all kinds."""
 
@@ -26,19 +32,26 @@ class Mixed(VoterSet):
     """Forests, boosting, linear, kernel, Gaussian and nearest-neighbour models in one vote, as far as they earn weight.
 
     A random forest and extremely randomised trees (60 trees each, or 100, one vote per tree); a histogram gradient
-    boosting after 17, 50 and 100 iterations, or 33, 100 and 300 slower ones for many rows of two classes (of more than
-    100 columns it sees a random half, but not less than 100); a logistic regression; a kernel machine, approximated
-    from 10,000 rows on; a normal distribution for each class, for up to 100 columns; and the 1, 5 and 15 nearest of up
-    to 20,000 neighbours. Of more than 100 classes, there are no boosting and no kernel machines. More than 50,000
-    columns are refused.
+    boosting after 17, 50 and 100 iterations, or 33, 100 and 300 slower ones for many rows of two classes, with nine
+    votes each time, divided among the classes as its probabilities are (of more than 100 columns it sees a random half,
+    but not less than 100); a logistic regression; a kernel machine, approximated from 10,000 rows on; a normal
+    distribution for each class, for up to 100 columns; and the 1, 5 and 15 nearest of up to 20,000 neighbours. Of more
+    than 100 classes, there are no boosting and no kernel machines. More than 50,000 columns are refused.
 
     Each kind is first tried on training rows that it has not seen, and a kind that adds nothing to what the others say
     is left out. From 5,000 training rows on, 4,500 of them decide that, and all models but forests and neighbours are
-    then trained without a fifth of the rows, or 4,000. With fewer, models trained without a third of the rows, each
-    third in turn (from 2,000 rows on, two of the thirds), are tried, and one more is trained on all rows to vote. The
-    votes on rows that were left out tell how far to trust each kind (``prior="informed"``).
+    then trained without a fifth of the rows, or 4,000, and below 50,000 rows again on all, but for the approximated
+    kernel machine. With fewer, models trained without a third of the rows, each third in turn (from 2,000 rows on, two
+    of the thirds), are tried, and one more is trained on all rows to vote. The votes on rows that were left out tell
+    how far to trust each kind (``prior="informed"``).
     With groups, the rows of an entity are left out together, bootstrap samples are of entities, and all entities count
     the same in training.
+
+    Boosters of CatBoost and LightGBM race where ``kinds`` names them, as ``voters="boosted"`` does, which is all nine:
+    200 iterations of CatBoost, which chooses its own learning rate, and 100 of LightGBM at 0.1; for many rows of two
+    classes 300 of each, those of LightGBM at 0.05. They take the packages of ``pip install 'certivote[boost]'`` to be
+    trained, and none to vote. Unnamed they do not race, installed or not: what a fit gives depends on what it was asked
+    for. They are trained on one thread; with another version of its package a booster may be another one.
 
     Missing values are handled. Columns of 3 to 12 distinct whole numbers are understood as codes of categories by the
     linear and kernel models, as numbers by the others. For linear and kernel models and for neighbours, columns are
@@ -48,25 +61,55 @@ class Mixed(VoterSet):
     ----------
     n_jobs : int or None, default=None
         Number of jobs, as in scikit-learn, but never more than there are cores. The voters are the same for any number.
+    kinds : list or tuple of str, or None, default=None
+        Which kinds race: some of "random forest", "extra trees", "boosting", "linear", "kernel", "gaussian",
+        "neighbours", "catboost", "lightgbm". None means all but the last two.
 
     Examples
     --------
     >>> from certivote.voters import Mixed
     >>> Mixed().needs_training
     True
+    >>> Mixed(kinds=["linear", "random forest"])
+    Mixed(kinds=['linear', 'random forest'])
     """
 
     input_checks: ClassVar[dict[str, Any]] = {"ensure_all_finite": "allow-nan"}
     needs_training = True
 
-    def __init__(self, n_jobs: int | None = None):
+    def __init__(self, n_jobs: int | None = None, kinds: list[str] | tuple[str, ...] | None = None):
         self.n_jobs = n_jobs
+        self.kinds = kinds
+
+    @property
+    def libraries(self) -> tuple[str, ...]:
+        return tuple(kind for kind in self._wanted() if kind in BOOSTERS)
+
+    def _wanted(self) -> tuple[str, ...]:
+        """The kinds, in the order in which they vote."""
+        if self.kinds is None:
+            return KINDS
+        known = isinstance(self.kinds, list | tuple) and self.kinds and all(kind in ALL_KINDS for kind in self.kinds)
+        if not known:
+            some = ", ".join(map(repr, ALL_KINDS))
+            raise ValueError(f"kinds must be None, or a list or tuple of some of {some}; got {self.kinds!r:.200}.")
+        return tuple(kind for kind in ALL_KINDS if kind in self.kinds)
 
     def check_room(self, n_rows: int, n_classes: int) -> None:
+        check_installed(self.libraries)
         Forest().check_room(n_rows, n_classes)
+        gigabytes = _NUMBERS * n_rows * n_classes / 2**27
+        if n_classes > _MANY_CLASSES and gigabytes > _MOST_GIGABYTES:
+            raise ValueError(
+                f"Mixed voters for {n_classes:,} classes and {n_rows:,} rows may take {gigabytes:,.0f} GB, since each "
+                f"kind has a number for every row and class; the limit is {_MOST_GIGABYTES} GB. Give voters='forest', "
+                "or put rare classes together."
+            )
 
     def pilot(self, n_rows: int) -> VoterSet:
-        return TriedMixed(self.n_jobs) if n_rows < _MANY else Forest().pilot(n_rows)
+        """Without the boosters of other libraries, whose learning curve is much that of the others."""
+        quick = tuple(kind for kind in self._wanted() if kind not in BOOSTERS)
+        return TriedMixed(self.n_jobs, quick) if n_rows < _MANY and quick else Forest().pilot(n_rows)
 
     def fit(
         self,
@@ -76,6 +119,7 @@ class Mixed(VoterSet):
         rng: np.random.Generator,
         entities: NDArray[np.intp] | None = None,
     ) -> "FittedMixed":
+        check_installed(self.libraries)
         codes = np.searchsorted(classes, y)
         if len(codes) < 2:
             raise ValueError(f"Mixed voters need at least 2 training rows; got {len(codes)}. Give more rows.")
@@ -85,36 +129,77 @@ class Mixed(VoterSet):
                 "many minutes. Give voters='forest', which takes seconds, or leave columns out."
             )
         entities = checked_entities(entities, len(codes))
-        members = self._members(Training.planned(X, codes, len(classes), entities, rng, cores(self.n_jobs)))
-        forests = tuple(member for member in members if isinstance(member, FittedForest))
-        others = tuple(member for member in members if not isinstance(member, FittedForest))
-        return FittedMixed(forests, others, len(classes))
+        training = Training.planned(X, codes, len(classes), entities, rng, cores(self.n_jobs), self._wanted())
+        found = self._members(training)
+        forests = tuple(member for member in found.values() if isinstance(member, FittedForest))
+        others = tuple(member for member in found.values() if not isinstance(member, FittedForest))
+        return FittedMixed(forests, others, len(classes), training.kinds(), tuple(found))
 
-    def _members(self, training: Training) -> tuple[Member, ...]:
+    def _members(self, training: Training) -> dict[str, Member]:
         return trained(training)
+
+
+def boosted() -> Mixed:
+    """Mixed voters of all kinds, with the boosters of CatBoost and LightGBM: what ``voters="boosted"`` stands for.
+
+    Examples
+    --------
+    >>> from certivote.voters import boosted
+    >>> boosted().libraries
+    ('catboost', 'lightgbm')
+    """
+    return Mixed(kinds=ALL_KINDS)
 
 
 class TriedMixed(Mixed):
     """All kinds of mixed voters, tried on training rows but not trained to vote on others."""
 
-    def _members(self, training: Training) -> tuple[Member, ...]:
-        return tuple(training.trial(n_folds=3, n_trees=25).values())
+    def _members(self, training: Training) -> dict[str, Member]:
+        return training.trial(n_folds=3, n_trees=25)
 
 
 class QuickMixed(Mixed):
     """The mixed voters but for those that take long to vote on many rows."""
 
-    def _members(self, training: Training) -> tuple[Member, ...]:
-        return trained(replace(training, without=("kernel", "neighbours")))
+    def _wanted(self) -> tuple[str, ...]:
+        return tuple(kind for kind in super()._wanted() if kind not in ("kernel", "neighbours"))
+
+
+def _cost(member: Member) -> float:
+    """About how many nanoseconds its votes on one of many rows take."""
+    if isinstance(member, FittedForest):
+        return 40.0 * member.n_voters
+    if isinstance(member, NeighbourMember):
+        return len(member.points) + member.points.size / 20.0
+    cost = 500.0
+    for model in member.models:
+        if isinstance(model, Boosting):
+            cost += 8.0 * model.trees.n_trees
+        elif isinstance(model, ObliviousTrees):
+            cost += 4.0 * len(model.columns)
+        elif isinstance(model, KernelPairs | KernelScores):
+            cost += 3.0 * len(model.points) + model.points.size / 25.0
+    return cost
 
 
 @dataclass(frozen=True)
 class FittedMixed:
-    """Forests, and members of other kinds, as :meth:`Mixed.fit` makes them."""
+    """Forests, and members of other kinds, as :meth:`Mixed.fit` makes them.
+
+    Attributes
+    ----------
+    forests : tuple of FittedForest
+    members : tuple of FoldedMember and NeighbourMember
+    n_classes : int
+    raced, kept : tuple of str
+        The kinds that were tried, and those among them that vote; empty where they come from a file.
+    """
 
     forests: tuple[FittedForest, ...]
     members: tuple[FoldedMember | NeighbourMember, ...]
     n_classes: int
+    raced: tuple[str, ...] = field(default=(), metadata=NOT_STORED)
+    kept: tuple[str, ...] = field(default=(), metadata=NOT_STORED)
 
     @cached_property
     def _groups(self) -> Codes:
@@ -138,9 +223,32 @@ class FittedMixed:
             voters.check(width, n_classes)
 
     def votes(self, X: Any) -> Votes:
-        parts = [forest.votes(X) for forest in self.forests]
-        parts += [build_votes(codes=member.votes(X), n_classes=self.n_classes) for member in self.members]
-        return join_votes(parts)
+        return join_votes([self._votes_of(part, X) for part in (*self.forests, *self.members)])
+
+    def _votes_of(self, part: Member, X: Any) -> Votes:
+        if isinstance(part, FittedForest):
+            return part.votes(X)
+        return build_votes(codes=part.votes(X), n_classes=self.n_classes)
+
+    def decided(self, X: Any, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Masses of which the largest is that of the class with the largest mass: the vote, without all of the voters.
+
+        Members are asked one after the other, first those that decide much in little time, and only on rows whose vote
+        the weight of those that were not asked yet could still change.
+        """
+        parts = (*self.forests, *self.members)
+        own = np.split(weights, np.cumsum([part.n_voters for part in parts])[:-1])
+        sums = [float(each.sum()) for each in own]
+        masses, left, unasked = np.zeros((X.shape[0], self.n_classes)), np.arange(X.shape[0]), sum(sums)
+        for number in sorted(np.flatnonzero(sums), key=lambda number: _cost(parts[number]) / sums[number]):
+            votes = self._votes_of(parts[number], X if len(left) == len(masses) else X[left])
+            masses[left] += votes.masses(own[number])
+            unasked -= sums[number]
+            second, first = np.partition(masses[left], -2, axis=1)[:, -2:].T
+            left = left[first - second <= unasked]
+            if not len(left):
+                break
+        return masses
 
     def only(self, voters: NDArray[np.intp]) -> "tuple[FittedMixed, NDArray[np.intp]]":
         """Only the trees, models, and stages of models whose votes are asked for."""

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array, get_tags
 
-from certivote.voters._base import FittedVoters, OutOfSampleVotes, VoterSet
+from certivote.voters._base import FittedVoters, OutOfSampleVotes, VoterSet, decided_masses
 from certivote.voters._classifiers import seeded
 from certivote.voters._columns import ColumnEncoder
 from certivote.voters._registry import resolve_voters
@@ -80,6 +80,10 @@ class Preprocessed(VoterSet):
     def known_classes(self) -> list[Any]:
         return resolve_voters(self.voters).known_classes()
 
+    @property
+    def libraries(self) -> tuple[str, ...]:
+        return resolve_voters(self.voters).libraries
+
     def check_room(self, n_rows: int, n_classes: int) -> None:
         resolve_voters(self.voters).check_room(n_rows, n_classes)
 
@@ -130,8 +134,20 @@ class FittedPreprocessed:
     def n_voters(self) -> int:
         return self.fitted.n_voters
 
+    @property
+    def raced(self) -> tuple[str, ...]:
+        return getattr(self.fitted, "raced", ())
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        return getattr(self.fitted, "kept", ())
+
     def votes(self, X: Any) -> Votes:
         return self.fitted.votes(self._seen(X))
+
+    def decided(self, X: Any, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """As :func:`decided_masses` of the voters behind the transformer."""
+        return decided_masses(self.fitted, self._seen(X), weights)
 
     def only(self, voters: NDArray[np.intp]) -> "tuple[FittedPreprocessed, NDArray[np.intp]]":
         few, kept = self.fitted.only(voters)

@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 from scipy.optimize import nnls
 from threadpoolctl import threadpool_limits
 
+from certivote.voters._ballots import BALLOTS
+from certivote.voters._boosters import BOOSTERS, N_STAGES, fit_booster
 from certivote.voters._boosting import fit_boosting
 from certivote.voters._encoding import Encoding, coded_columns
 from certivote.voters._entities import row_weights, shuffled_entities, shuffled_rows
 from certivote.voters._forest import FittedForest, Forest
 from certivote.voters._machines import Always, KernelPairs, Linear, fit_gaussian, fit_landmarks
-from certivote.voters._members import FoldedMember, Model, NeighbourMember
+from certivote.voters._members import FoldedMember, Model, NeighbourMember, model_votes
 
 # The kinds of models in a mixed vote, and how each is trained.
 
@@ -26,13 +28,15 @@ Codes = NDArray[np.intp]
 Member = FittedForest | FoldedMember | NeighbourMember
 
 KINDS = ("random forest", "extra trees", "boosting", "linear", "kernel", "gaussian", "neighbours")
-"""In the order in which they vote."""
-_FOLDED = ("boosting", "linear", "kernel", "gaussian")
+"""Those that need no other library, in the order in which they vote."""
+ALL_KINDS = (*KINDS, *BOOSTERS)
+_STAGED = ("boosting", *BOOSTERS)
+"""Those that vote after several of their iterations."""
+_FOLDED = ("boosting", "linear", "kernel", "gaussian", *BOOSTERS)
 """Those that have to be trained without a row to vote on it as if they had not seen it."""
 _PACES = {"quick": (0.2, (17, 50, 100)), "long": (0.1, (33, 100, 300))}
 """Learning rates of boosting, with the iterations after which to take a vote. The long way is for many rows of two
 classes: more classes have a tree each."""
-_N_STAGES = 3
 _RARE = 0.01
 """Share of the rows below which a class is so rare that boosting's steps for it are held back: they would run away."""
 
@@ -44,6 +48,8 @@ _FOLDS = 3
 """As many of them: each leaves out a part of the rows."""
 _LEFT_OUT, _MOST_LEFT_OUT = 0.2, 4_000
 """Of more rows, the share and the number that all but forests and neighbours are trained without."""
+_AGAIN_BELOW = 50_000
+"""Rows below which they are trained again on all."""
 _LANDMARKS_FROM, _LANDMARKS, _LANDMARK_ROWS = 10_000, 3_000, 30_000
 """Rows from which on the kernel machine has landmarks; their largest number; and that of the rows that train it."""
 _CHEAP, _DEAR = 0.05, 0.35
@@ -74,11 +80,12 @@ class Training:
     places : array of int
         Of each row, the place of its entity in a random order of them.
     seeds : array of int
-        One for each of :data:`KINDS`: what is trained does not depend on which others are.
+        One for each of :data:`KINDS`: what is trained does not depend on which others are. Those that take other
+        libraries share that of boosting.
     n_jobs : int or None
         As in scikit-learn.
-    without : tuple of str
-        Kinds that are not wanted.
+    wanted : tuple of str
+        Kinds that may be trained, in the order of :data:`ALL_KINDS`.
     """
 
     X: Array
@@ -88,7 +95,7 @@ class Training:
     places: Codes
     seeds: NDArray[np.int64]
     n_jobs: int | None = None
-    without: tuple[str, ...] = ()
+    wanted: tuple[str, ...] = KINDS
 
     @classmethod
     def planned(
@@ -99,9 +106,10 @@ class Training:
         entities: Codes | None,
         rng: np.random.Generator,
         n_jobs: int | None,
+        wanted: tuple[str, ...] = KINDS,
     ) -> "Training":
         places = shuffled_entities(entities, len(y), rng)
-        return cls(X, y, n_classes, entities, places, rng.integers(2**31, size=len(KINDS)), n_jobs)
+        return cls(X, y, n_classes, entities, places, rng.integers(2**31, size=len(KINDS)), n_jobs, wanted)
 
     def some(self, n_rows: int) -> "Training":
         """About ``n_rows`` of the rows, with all of their entities."""
@@ -119,15 +127,15 @@ class Training:
             self.places[chosen],
             self.seeds,
             self.n_jobs,
-            self.without,
+            self.wanted,
         )
 
     def kinds(self) -> tuple[str, ...]:
         """Those that can be trained on such rows."""
         too_large = {"gaussian"} if self.X.shape[1] > _WIDE else set[str]()
         if len(np.unique(self.y)) > _MANY_CLASSES:
-            too_large |= {"boosting", "kernel"}
-        return tuple(kind for kind in KINDS if kind not in self.without and kind not in too_large)
+            too_large |= {"kernel", *_STAGED}
+        return tuple(kind for kind in self.wanted if kind not in too_large)
 
     def price(self, kind: str) -> float:
         """The weight that a kind has to earn to be trained to vote."""
@@ -158,14 +166,15 @@ class Training:
         for kind in kinds:
             if kind in _FOLDED:
                 own = [answers for (other, _), answers in zip(tasks, found, strict=True) if other == kind]
-                members[kind] = FoldedMember((), (), _n_stages(kind), np.max(own, axis=0))
+                members[kind] = FoldedMember((), (), _n_stages(kind), np.max(own, axis=0), _n_ballots(kind))
             else:
                 members[kind] = self._neighbours() if kind == "neighbours" else self._forest(kind, n_trees)
         return members
 
-    def members(self, tried: Mapping[str, Member | None]) -> tuple[Member, ...]:
+    def members(self, tried: Mapping[str, Member | None]) -> dict[str, Member]:
         """Some kinds, trained to vote: those that have been tried, and those that have not."""
-        return tuple(self._all(joblib.delayed(self.member)(kind, tried=member) for kind, member in tried.items()))
+        found = self._all(joblib.delayed(self.member)(kind, tried=member) for kind, member in tried.items())
+        return dict(zip(tried, found, strict=True))
 
     def _all(self, tasks: Iterable[Any]) -> list[Any]:
         """What these return, on as many cores as there may be."""
@@ -176,7 +185,8 @@ class Training:
     def member(self, kind: str, tried: Member | None = None) -> Member:
         """One kind, trained on all rows.
 
-        A model that has not been tried is trained without some of the rows, for its out-of-sample votes on these.
+        A model that has not been tried is trained without some of the rows, for its out-of-sample votes on these; and
+        where that does not take long, again on all rows to vote.
         """
         if kind == "neighbours":
             return tried or self._neighbours()
@@ -185,7 +195,10 @@ class Training:
         inside = np.ones(len(self.y), dtype=bool) if tried else self._kept()
         model = self._trained(kind, inside)
         unseen = tried.unseen if isinstance(tried, FoldedMember) else self._unseen(kind, model, inside)
-        return FoldedMember((model,), (self._columns(kind).astype(np.int64),), _n_stages(kind), unseen)
+        if not inside.all() and len(self.y) < _AGAIN_BELOW and self.price(kind) < _DEAR:
+            model = self._trained(kind, np.ones(len(self.y), dtype=bool))
+        columns = self._columns(kind).astype(np.int64)
+        return FoldedMember((model,), (columns,), _n_stages(kind), unseen, _n_ballots(kind))
 
     def _kept(self) -> NDArray[np.bool_]:
         """All rows but those of some entities."""
@@ -198,9 +211,9 @@ class Training:
         return self._unseen(kind, self._trained(kind, inside), inside)
 
     def _unseen(self, kind: str, model: Model, inside: NDArray[np.bool_]) -> NDArray[np.int32]:
-        answers = np.full((len(self.y), _n_stages(kind)), -1, dtype=np.int32)
-        answers[~inside] = model.answers(self.X[~inside][:, self._columns(kind)])
-        return answers
+        votes = np.full((len(self.y), _n_stages(kind) * _n_ballots(kind)), -1, dtype=np.int32)
+        votes[~inside] = model_votes(model, self.X[~inside][:, self._columns(kind)], _n_ballots(kind))
+        return votes
 
     def _neighbours(self) -> NeighbourMember:
         rng = np.random.default_rng(self._seed("neighbours"))
@@ -209,12 +222,12 @@ class Training:
         return NeighbourMember.fitted(Encoding.fitted(self.X, np.arange(0)), self.X, self.y, remembered, apart)
 
     def _seed(self, kind: str) -> int:
-        return int(self.seeds[KINDS.index(kind)])
+        return int(self.seeds[KINDS.index("boosting" if kind in BOOSTERS else kind)])
 
     def _columns(self, kind: str) -> Codes:
         """Those that a model of the kind sees."""
         width = self.X.shape[1]
-        if kind != "boosting" or width <= _WIDE:
+        if kind not in _STAGED or width <= _WIDE:
             return np.arange(width)
         rng = np.random.default_rng(self._seed(kind))
         return np.sort(rng.permutation(width)[: max(_WIDE, width // 2)])
@@ -245,13 +258,19 @@ class Training:
 
 
 def _n_stages(kind: str) -> int:
-    return _N_STAGES if kind == "boosting" else 1
+    return N_STAGES if kind in _STAGED else 1
+
+
+def _n_ballots(kind: str) -> int:
+    return BALLOTS if kind in _STAGED else 1
 
 
 def _fit(kind: str, X: Array, y: Codes, entities: Codes | None, seed: int, pace: str) -> Model:
     weights = row_weights(entities)
     if kind == "boosting":
         return _boosting(X, y, weights, seed, *_PACES[pace])
+    if kind in BOOSTERS:
+        return fit_booster(kind, X, y, weights, seed, pace)
     # Sums in one order, for any number of cores.
     with threadpool_limits(1, user_api="blas"):
         if kind == "gaussian":
@@ -313,7 +332,7 @@ _CAUTION = 20.0
 """How much a squared deviation of the weights from equal ones counts, against one of a vote from the truth."""
 
 
-def trained(training: Training) -> tuple[Member, ...]:
+def trained(training: Training) -> dict[str, Member]:
     """The members of a mixed vote: of all kinds, those that earn weight by their votes on rows they have not seen.
 
     Where rows are many, a few thousand of them decide which kinds are trained in full. Where they are few, each kind

@@ -1,25 +1,29 @@
 """The voter families that have a name, and from the argument ``voters`` to a voter set."""
 
-from collections import UserDict
+from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from certivote.registry import Registry
 
 if TYPE_CHECKING:
     from certivote.voters._base import VoterSet
 
 
-class _Families(UserDict[str, "type[VoterSet] | str"]):
+class _Families(Registry[Any]):
     """Families, or what they are called here: those are imported when they are asked for, and not for their names."""
 
-    def __getitem__(self, name: str) -> "type[VoterSet]":
+    def __getitem__(self, name: str) -> "Callable[[], VoterSet]":
         family = super().__getitem__(name)
-        found: type[VoterSet] = getattr(import_module(__package__), family) if isinstance(family, str) else family
+        found: Callable[[], VoterSet] = (
+            getattr(import_module(__package__), family) if isinstance(family, str) else family
+        )
         return found
 
 
-VOTERS = _Families({"mixed": "Mixed", "forest": "Forest", "stumps": "Stumps"})
+VOTERS = _Families({"mixed": "Mixed", "boosted": "boosted", "forest": "Forest", "stumps": "Stumps"})
 """Families by the names that the estimator and the command line know: a new one is a file and a line here. A name
-stands for the family with its default parameters."""
+stands for what the family, or the function, gives when it is called."""
 
 
 def resolve_voters(voters: object) -> "VoterSet":

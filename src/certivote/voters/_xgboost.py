@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from certivote.voters._ballots import BALLOTS, staged_ballots
 from certivote.voters._base import FittedVoters
 from certivote.voters._boosting import Boosting
 from certivote.voters._members import FoldedMember
@@ -77,7 +79,8 @@ def with_booster(own: FittedVoters, model: bytes, X: NDArray[Any], n_classes: in
     if not isinstance(own, FittedMixed):
         raise TypeError(f"A booster votes with mixed voters; got {type(own).__name__}.")
     boosting = read_booster(model, X.shape[1], n_classes)
-    unseen = boosting.answers(X).astype(np.int32)
+    unseen = staged_ballots(boosting, X, BALLOTS).astype(np.int32)
     columns = np.arange(X.shape[1], dtype=np.int64)
-    member = FoldedMember((boosting,), (columns,), len(boosting.stages), unseen)
-    return FittedMixed(own.forests, (*own.members, member), own.n_classes)
+    member = FoldedMember((boosting,), (columns,), len(boosting.stages), unseen, BALLOTS)
+    raced, kept = (*own.raced, "xgboost"), (*own.kept, "xgboost")
+    return replace(own, members=(*own.members, member), raced=raced, kept=kept)

@@ -1,16 +1,16 @@
 """Votes of decision stumps, stored by the bins of the features."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from functools import cached_property
+from typing import Any, Protocol
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 from certivote.maths.tree_digest import Piece
 from certivote.votes._base import Array, LinearMap, table_digest, table_pieces
 from certivote.votes._blocks import StackedMap, is_many, row_blocks
-from certivote.votes._lookups import Entries
+from certivote.votes._lookups import KEPT, Entries, entries_matrix, shared_ones
 
 
 class BinnedVotes:
@@ -27,7 +27,8 @@ class BinnedVotes:
         Thresholds per feature. Voter ``(f, t, 0)`` gives class 1 above threshold ``t`` and class 0 elsewhere, voter
         ``(f, t, 1)`` the opposite; voters are numbered in that order, the last index running fastest.
     is_block : bool, default=False
-        Whether these are some rows of many: then entries are looked up by the bins themselves, without a matrix.
+        Whether these are some rows of many: then entries are looked up by the bins themselves, without a matrix,
+        unless few are unusual.
 
     Examples
     --------
@@ -58,9 +59,25 @@ class BinnedVotes:
 
     @property
     def width(self) -> int:
-        return self._shape[0]
+        """The unusual entries of a row, in the mean: what they are made into takes memory and time as these do."""
+        return -(-self._unusual // max(self.n_rows, 1)) or 1
+
+    @cached_property
+    def _usual(self) -> NDArray[np.intp]:
+        """The most frequent bin of each feature."""
+        n_bins = self._shape[1] + 1
+        counts = [np.bincount(own, minlength=n_bins) for own in self._bins.T]
+        return np.argmax(counts, axis=1)
+
+    @cached_property
+    def _unusual(self) -> int:
+        return int(np.count_nonzero(self._bins != self._usual))
 
     def masses(self, weights: Array) -> Array:
+        if is_many(self) and not self._is_block:
+            return np.concatenate([block.masses(weights) for _, block in row_blocks(self)])
+        if self._is_block:  # for once, no matrix is worth the making
+            return _BinnedMasses(Entries(self._bins, self._shape[1] + 1, keep=False), self._shape).forward(weights)
         return self.by_class().forward(weights)
 
     def row_masses(self, weights: Array) -> Array:
@@ -81,8 +98,17 @@ class BinnedVotes:
         return _BinnedWrong(self._masses(), labels)
 
     def _masses(self) -> "_BinnedMasses":
-        entries = Entries if self._is_block else _UnusualEntries
-        return _BinnedMasses(entries(self._bins, self._shape[1] + 1), self._shape)
+        n_bins = self._shape[1] + 1
+        if self._is_block and 4 * self._unusual > KEPT * self._bins.nbytes:
+            return _BinnedMasses(Entries(self._bins, n_bins), self._shape)
+        return _BinnedMasses(self._matrix, self._shape)
+
+    @cached_property
+    def _matrix(self) -> "_UnusualEntries":
+        return _UnusualEntries(self._bins, self._shape[1] + 1, self._usual)
+
+    def __reduce__(self) -> Any:
+        return BinnedVotes, (self._bins, self._shape[1], self._is_block)
 
     def take(self, rows: NDArray[np.intp]) -> "BinnedVotes":
         return BinnedVotes(self._bins[rows], self._shape[1])
@@ -110,16 +136,13 @@ class _Entries(Protocol):
 class _UnusualEntries:
     """A sparse matrix of the entries that are not in the usual bin of their feature."""
 
-    def __init__(self, bins: NDArray[np.integer], n_bins: int):
+    def __init__(self, bins: NDArray[np.integer], n_bins: int, usual: NDArray[np.intp]):
         n_rows, n_features = bins.shape
-        counts = np.stack([np.bincount(bins[:, f], minlength=n_bins) for f in range(n_features)])
-        self._usual = counts.argmax(axis=1)
-        rows, features = np.nonzero(bins != self._usual)
+        self._usual = usual
+        rows, features = np.nonzero(bins != usual)
         columns = (features * n_bins + bins[rows, features]).astype(np.int32)
         pointers = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n_rows))])
-        self._unusual = scipy.sparse.csr_array(
-            (np.ones(len(rows)), columns, pointers), shape=(n_rows, n_features * n_bins)
-        )
+        self._unusual = entries_matrix(columns, pointers, n_features * n_bins, shared_ones(len(columns)))
         self._transpose = self._unusual.T
 
     def sums(self, table: Array) -> Array:
@@ -175,14 +198,14 @@ class _BinnedWrong:
 
     def __init__(self, masses: _BinnedMasses, labels: NDArray[np.intp]):
         self._masses, self._positive = masses, labels == 1
+        self._signs = np.where(self._positive, -1.0, 1.0)
 
     def forward(self, weights: Array) -> Array:
         one = self._masses.for_one(weights)
         return np.where(self._positive, weights.sum() - one, one)
 
     def adjoint(self, gradient: Array) -> Array:
-        signed = np.where(self._positive, -gradient, gradient)
-        return gradient[self._positive].sum() + self._masses.pull_one(signed)
+        return gradient[self._positive].sum() + self._masses.pull_one(gradient * self._signs)
 
     def column(self, voter: int) -> Array:
         # The masses of both classes are 0 and 1.

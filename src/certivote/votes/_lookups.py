@@ -21,7 +21,7 @@ Codes = NDArray[np.unsignedinteger]
 
 _PATTERNS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).astype(float)
 """The eight bits of each byte."""
-_KEPT = 0.6
+KEPT = 0.6
 """Bytes, per byte of the votes, that the sparse matrix of a map may keep."""
 
 
@@ -100,7 +100,7 @@ def class_map(codes: Codes, n_classes: int) -> LinearMap:
     if loops is not None:
         return _Classes(codes, n_classes, loops)
     usual = _UsualClasses(codes, n_classes)
-    return usual if usual.kept <= _KEPT * codes.nbytes else _SparseClasses(codes, n_classes)
+    return usual if usual.kept <= KEPT * codes.nbytes else _SparseClasses(codes, n_classes)
 
 
 def _sums_of_eight(weights: Array) -> Array:
@@ -173,7 +173,7 @@ class _SparseClasses:
         np.multiply(self._codes.T, n_rows, out=cells, dtype=np.int32, casting="unsafe")
         cells += np.arange(n_rows, dtype=np.int32)
         pointers = np.arange(n_voters + 1) * n_rows
-        return _matrix(cells.ravel(), pointers, n_rows * self._n_classes, np.ones(cells.size))
+        return entries_matrix(cells.ravel(), pointers, n_rows * self._n_classes, np.ones(cells.size))
 
 
 class _UsualClasses:
@@ -212,7 +212,7 @@ class _UsualClasses:
 
     def _others(self) -> Any:
         cells = self._cells.astype(np.int32)
-        return _matrix(cells, self._pointers, self._shape[0] * self._shape[1], np.ones(len(cells)))
+        return entries_matrix(cells, self._pointers, self._shape[0] * self._shape[1], np.ones(len(cells)))
 
 
 def _entries(cells: Cells, width: int) -> Any:
@@ -220,16 +220,20 @@ def _entries(cells: Cells, width: int) -> Any:
     n_rows, n_columns = cells.shape
     chosen = cells + np.arange(n_columns, dtype=np.int32) * np.int32(width)
     pointers = np.arange(n_rows + 1) * n_columns
-    return _matrix(chosen.ravel(), pointers, n_columns * width, _shared_ones(chosen.size))
+    return entries_matrix(chosen.ravel(), pointers, n_columns * width, shared_ones(chosen.size))
 
 
-def _matrix(columns: NDArray[np.int32], pointers: NDArray[np.integer], n_columns: int, ones: Array) -> Any:
+def entries_matrix(columns: NDArray[np.int32], pointers: NDArray[np.integer], n_columns: int, ones: Array) -> Any:
     """A sparse matrix of ones."""
     parts = (ones, columns, pointers.astype(np.int32))
     return scipy.sparse.csr_array(parts, shape=(len(pointers) - 1, n_columns))
 
 
+def shared_ones(size: int) -> Array:
+    """Ones for the matrices of blocks: all are views of the same few arrays."""
+    return _many_ones(size.bit_length())[:size]
+
+
 @functools.lru_cache(maxsize=2)
-def _shared_ones(size: int) -> Array:
-    """Ones for the matrices of blocks: all except the last have the same size."""
-    return np.ones(size)
+def _many_ones(bits: int) -> Array:
+    return np.ones(1 << bits)

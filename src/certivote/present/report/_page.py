@@ -86,7 +86,7 @@ def write_report(
         "candidates": candidate_lines(certificate),
         "candidates_note": sentence(candidates_note(certificate)),
         "origin": steps,
-        "weights_before": "" if certificate.is_given else plain_holdout(part),
+        "weights_before": plain_holdout(certificate),
         "origin_axis": steps_axis,
         "delta_curve": curve,
         "lookup": lookup | {"choices": [card.choice.lookup for card in promises if card.choice]},

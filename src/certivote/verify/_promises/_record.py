@@ -9,12 +9,12 @@ from flint import arb, fmpq
 
 from certivote.certificate import Certificate, PromiseRecord, Statement, counted
 from certivote.verify._check import Check
-from certivote.verify._methods import method_of, n_candidates
+from certivote.verify._methods import method_of
 from certivote.verify._promises._costs import Costs
 from certivote.verify._promises._events import ByClass, Precision, Subgroups
 from certivote.verify._promises._rule import Promised, Rule
 from certivote.verify._promises._thresholds import Abstention, PredictionSets, Sensitivity
-from certivote.verify._proof import is_share, promise_share, prove
+from certivote.verify._proof import is_share, part_of_vote, promise_share, prove
 from certivote.verify._theorems import Terms, terms_of
 
 RULES: dict[str, Rule] = {
@@ -65,7 +65,8 @@ def check_promises(c: Certificate) -> Iterator[Check]:
     for number, promise in enumerate(c.promises):
         where, rule = place_of(c, number), RULES.get(promise.name)
         if rule is None:
-            yield Check(f"promise {number + 1}", False, f"nothing is known of one that is called {promise.name!r:.80}")
+            detail = f"no verifier for it: {promise.name!r:.80} is not certivote's own"
+            yield Check(f"promise {number + 1}", False, detail, unknown=True)
             continue
         yield from _check_promise(c, promise, rule, where, terms)
 
@@ -135,7 +136,7 @@ def _check_ledger(p: Promised, parts: list[Fraction], where: str, terms: Terms) 
     """What the promise has of delta, and each of its statements of that; detail with what this costs in rows."""
     c, whole = p.c, promise_share(p.c)
     right = is_share(p.record.delta, whole)
-    own = whole / len(c.parts) / n_candidates(c)
+    own = part_of_vote(c, whole)
     for entry, of in zip(p.statements, parts, strict=True):
         right = right and is_share(entry.delta, own / arb(fmpq(of.numerator, of.denominator)))
     shares = sorted({entry.delta for entry in p.statements})
