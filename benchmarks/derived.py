@@ -20,6 +20,7 @@ COMMANDS = (
     ("benchmarks/rivals.py", "--tables"),
     ("benchmarks/entities.py", "--tables"),
     ("benchmarks/monitoring.py", "--tables"),
+    ("benchmarks/labels.py", "--tables"),
     ("benchmarks/abstention.py", "--tables"),
     ("benchmarks/streams.py", "--tables"),
     ("benchmarks/learning.py", "--tables"),

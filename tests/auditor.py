@@ -293,7 +293,8 @@ def recomputed_by_class(record):
 def recomputed_statements(record, statements, parts):
     """Each statement of a promise at one of so many parts of what the promise has, on the rows that it is about."""
     deployed = record["parts"][record["deployed"]]
-    whole = mpf(record["delta"]) / (5 * len(record["promises"]) if record["together"] else 1)
+    promises = len(record["promises"]) + bool(record["differences"])
+    whole = mpf(record["delta"]) / (5 * promises if record["together"] else 1)
     bounds = []
     for entry, of in zip(statements, parts, strict=True):
         if not entry["n"]:

@@ -34,6 +34,7 @@ REFERENCE = (
     "certivote.maths.binary_kl",
     "certivote.maths.binomial",
     "certivote.maths.categorical",
+    "certivote.maths.difference",
     "certivote.maths.dirichlet",
     "certivote.maths.evidence",
     "certivote.maths.gaussian",
@@ -42,6 +43,7 @@ REFERENCE = (
     "certivote.maths.rank_bets",
     "certivote.maths.rounding",
     "certivote.maths.shift",
+    "certivote.maths.stopping",
     "certivote.maths.streams",
     "certivote.maths.tree_digest",
     "certivote.votes",
@@ -153,7 +155,10 @@ def folder(tmp_path, monkeypatch):
     visits["patient_id"] = visits["patient_id"].str[:-1]  # those of ten patients become visits of one
     visits.to_csv("visits.csv", index=False)
     label = visits["outcome"].where(visits["age"] < 88, "well")
-    visits.assign(label=label, sureness=(visits["age"] - 55).abs()).to_csv("predictions.csv", index=False)
+    old = visits["outcome"].where(visits["age"] < 80, "well")
+    visits.assign(label=label, old_label=old, sureness=(visits["age"] - 55).abs()).to_csv(
+        "predictions.csv", index=False
+    )
     (tmp_path / "costs.csv").write_text("true,answered,cost\nill,well,20\nwell,ill,1\n")
     recording = patients(200, 3).drop(columns="patient_id").rename(columns={"outcome": "state"})
     recording.assign(taken_at=pd.date_range("2024-01-01", periods=200, freq="h")).to_csv("recording.csv", index=False)

@@ -14,12 +14,13 @@ from certivote.verify import verify  # at once: this is the function, whoever im
 if TYPE_CHECKING:
     from certivote import methods, splits, voters
     from certivote.estimator import CertifiedVoteClassifier, load
-    from certivote.monitor import DriftMonitor, Monitor, recertify
+    from certivote.monitor import DriftMonitor, LabelPlan, Monitor, carry, recertify
     from certivote.pipeline import (
         LearnedVote,
         PredictionCounts,
         certify,
         certify_counts,
+        certify_difference,
         certify_predictions,
         compare,
         count_predictions,
@@ -41,12 +42,13 @@ else:
             "estimator": ["CertifiedVoteClassifier", "load"],
             "io": [],
             "methods": [],
-            "monitor": ["DriftMonitor", "Monitor", "recertify"],
+            "monitor": ["DriftMonitor", "LabelPlan", "Monitor", "carry", "recertify"],
             "pipeline": [
                 "LearnedVote",
                 "PredictionCounts",
                 "certify",
                 "certify_counts",
+                "certify_difference",
                 "certify_predictions",
                 "compare",
                 "count_predictions",
@@ -71,12 +73,15 @@ __all__ = [
     "Certificate",
     "CertifiedVoteClassifier",
     "DriftMonitor",
+    "LabelPlan",
     "LearnedVote",
     "Monitor",
     "PredictionCounts",
     "__version__",
+    "carry",
     "certify",
     "certify_counts",
+    "certify_difference",
     "certify_predictions",
     "compare",
     "count_predictions",

@@ -377,3 +377,33 @@ def test_columns_without_names_leave_out_the_group(tmp_path):
     result = run("verify", tmp_path / "m.certivote", "--data", tmp_path / "old.csv", "--target", "y")
     failed = [line for line in result.stdout.splitlines() if line.startswith("FAIL")]
     assert [line for line in failed if not line.startswith(("FAIL  target", "FAIL  digest of the file"))] == []
+
+
+def test_models_are_compared_and_a_margin_that_is_not_shown_ends_with_code_4(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    truth = np.arange(400) % 2
+    wrong = {"new": range(4), "old": range(1, 8), "poor": range(100, 160)}
+    answers = {name: np.where(np.isin(np.arange(400), list(rows)), 1 - truth, truth) for name, rows in wrong.items()}
+    pd.DataFrame({"y": truth, **answers}).to_csv("p.csv", index=False)
+    words = ["certify", "p.csv", "--truth", "y", "--predicted", "new", "--predicted", "old", "--difference"]
+    shown = run(*words, "--margin", "0.02", "--out", "c.json", "--report", "r.html")
+    assert shown.exit_code == 0
+    assert "'new' is not worse than 'old' by more than 2 percentage points" in shown.stdout
+    record = Certificate.from_json((tmp_path / "c.json").read_text())
+    assert record.differences[0].discordant == (1, 4)
+    assert "Which model is better" in (tmp_path / "r.html").read_text()
+    assert run("verify", "c.json", "--data", "p.csv").exit_code == 0
+    ended = run(*words, "--predicted", "poor", "--margin", "0.0001")
+    assert ended.exit_code == 4
+    assert "not shown: that 'new' is not worse than 'old' by more than 0.01 percentage points" in ended.stderr
+    assert "'poor'" not in ended.stderr
+    assert ended.stdout.count("wrong alone on") == 3
+    silent = run(*words, "--margin", "0.0001", "--quiet")
+    assert (silent.exit_code, silent.stdout) == (4, "")
+    assert "With 95" not in run(*words, "--json").stdout
+    for line, message in [
+        (["--predicted", "new", "--margin", "0.01"], "--margin: give --difference with it"),
+        (["--predicted", "new", "--difference"], "--difference: it compares models"),
+    ]:
+        refused = run("certify", "p.csv", "--truth", "y", *line)
+        assert (refused.exit_code, message in refused.stderr) == (1, True)

@@ -89,7 +89,7 @@ def test_the_print_says_whether_promises_hold_at_once(kind):
 
 def test_several_models_are_compared_in_the_print():
     line = rows(certificate("best of models"))["models"]
-    assert "this is 'model 0'; the others, at most: 'model 1'" in line
+    assert "'model 0' is better than 'model 1'; the others, at most: 'model 1'" in line
 
 
 def test_a_vote_that_only_guesses_is_not_recommended():

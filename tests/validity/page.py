@@ -60,7 +60,8 @@ GIVEN = """## Models that are given
 `certify` on models that were fitted before. *The worst statement*: with several models all their bounds, and that of
 their vote if it is the smallest, are promised to hold together; of each run, the one that is the furthest from being
 true is counted. *Their vote where it is smallest*: a run in which a model has a smaller bound counts as one without
-violation. {summary}
+violation. *Two models*: limits for the difference of their errors, of which the one that is the furthest from being
+true is counted; the lower one with its sign changed, so that bounds may be below 0. {summary}
 """
 
 TIME = """## Rows in the order of time

@@ -6,6 +6,7 @@ from adversaries import adversarial_cases
 from arranged import arranged_cases
 from automatic import automatic_breaches, automatic_cases
 from broken import broken_cases
+from compared import compared_breaches, compared_cases
 from given import given_breaches, given_cases
 from grouped import grouped_breaches, grouped_cases
 from honest import honest_cases
@@ -22,6 +23,7 @@ def plan() -> tuple[Case, ...]:
         *adversarial_cases(),
         *grouped_cases(),
         *given_cases(),
+        *compared_cases(),
         *timed_cases(),
         *promised_cases(),
         *automatic_cases(),
@@ -29,6 +31,7 @@ def plan() -> tuple[Case, ...]:
         *broken_cases(),
         *grouped_breaches(),
         *given_breaches(),
+        *compared_breaches(),
         *timed_breaches(),
         *promised_breaches(),
         *automatic_breaches(),

@@ -278,7 +278,7 @@ def table(verdicts):
 def kind_of(check):
     """The name of a check without the part, the class or the model that it is about."""
     check = re.sub(r"^(errors|false alarms), class .+?, ", "by class, ", check)
-    check = re.sub(r"^candidate [^,]+", "candidate", check)
+    check = re.sub(r"^(candidate|difference) [^,]+", r"\1", check)
     check = re.sub(rf"^({PROMISES})( \(\d\))?(, ({KINDS})( .+)?(?=, ))?", r"\1", check)
     check = re.sub(r"^promise \d+$", "promise", check)
     return re.sub(r"^part( \d+)?, ", "", check)

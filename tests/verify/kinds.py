@@ -110,6 +110,7 @@ GIVEN = {
     "a given model": {"order": days, "training": lambda: rows()[0][60:]},
     "given models": {"groups": patients},
     "the vote of given answers": {"groups": patients},
+    "given answers with a margin": {},
     "a given model with promises": {"groups": patients},
     "given answers with promises": {"scores": surely, "table": lambda: rows()[0]},
 }
@@ -201,7 +202,10 @@ def given_case(name):
     with as_fresh():
         if "answers" in name:
             models = given_answers() if name == "the vote of given answers" else {"a": given_answers()["a"]}
-            found, X = certify_predictions(y, models, promises=asked, **units), None
+            margin = 0.25 if "margin" in name else None
+            if margin:
+                models = {"a": given_answers()["a"], "b": y.copy()}
+            found, X = certify_predictions(y, models, promises=asked, margin=margin, **units), None
         else:
             models = given_models() if name == "given models" else {"tree 2": given_models()["tree 2"]}
             found = certify(models, X, y, promises=asked, **units)

@@ -31,6 +31,7 @@ from thorough import ALL
 from certivote import Certificate
 from certivote.certificate import (
     Candidate,
+    Difference,
     Drift,
     Fixed,
     PartRecord,
@@ -136,7 +137,7 @@ def fields_of(kind, prefix=""):
     """All fields of a dataclass and of those inside it, as paths."""
     hints = typing.get_type_hints(kind)
     for field in dataclasses.fields(kind):
-        records = {Candidate, Drift, Fixed, PartRecord, PromiseRecord, Provenance, Statement}
+        records = {Candidate, Difference, Drift, Fixed, PartRecord, PromiseRecord, Provenance, Statement}
         inner = records & {hints[field.name], *typing.get_args(hints[field.name])}
         several = "[]" if typing.get_args(hints[field.name]) else ""
         yield f"{prefix}{field.name}"

@@ -157,7 +157,7 @@ def test_a_given_model_is_not_passed_off_as_a_vote_nor_a_vote_as_a_given_model()
     assert {"digests", "kind of hyper-prior"} <= failures(verify(as_a_vote(given)))
     vote = case("holdout").certificate
     assert "parameters" in failures(verify(dataclasses.replace(vote, subject="models")))
-    given = {"models": ["tree"], "delta": 0.05, "promises": [], "together": False}
+    given = {"models": ["tree"], "delta": 0.05, "promises": [], "together": False, "margin": None}
     parameters = recorded_parameters(given)
     origin = dataclasses.replace(vote.provenance, parameters=parameters)
     forged = dataclasses.replace(vote, subject="models", provenance=origin)

@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from certivote.certificate._alignment import check_aligned
+from certivote.certificate._differences import Difference
 from certivote.certificate._findings import Finding, FirstRows
 from certivote.certificate._parts import Candidate, PartRecord, RenyiOrder
 from certivote.certificate._provenance import Provenance
 from certivote.certificate._reading import certificate_from, check_certificate
 from certivote.certificate._statements import Bound, Delta, PromiseRecord, Statement
 from certivote.certificate._theory import Payment, method_of, payments_of
-from certivote.certificate._values import class_place, unwritable_text
+from certivote.certificate._values import check_text, class_place
 from certivote.certificate._views import Views
 from certivote.codec import LARGEST, Count, Names, Share, Within, write
 from certivote.maths.shift import shifted_bound
@@ -103,6 +104,9 @@ class Certificate(Views):
     candidates : tuple of Candidate
         Of :func:`certivote.certify` with several models: all of them, with bounds that hold together. The certificate
         itself is about the one with the smallest, or about the vote of them that was learned if its bound is smaller.
+    differences : tuple of Difference
+        Of several given models, each pair: limits for the error of one minus that of the other. All of them hold at
+        once, with a delta of their own beside ``bound``, or with their part of it if ``together``.
     provenance : Provenance
         When, from which data, with which parameters, seed and versions of libraries it was made.
     """
@@ -139,15 +143,11 @@ class Certificate(Views):
     learned_rows: Count | None
     bets: Literal["in order", "at once"]
     candidates: tuple[Candidate, ...]
+    differences: tuple[Difference, ...]
     provenance: Provenance
 
     def __post_init__(self) -> None:
-        text = unwritable_text(self)
-        if text is not None:
-            raise ValueError(
-                f"No file could hold the text {text!r:.100} of a certificate: half of a surrogate pair is no character "
-                "of its own. Rename the class, the column or the model that has it, or read it in its real encoding."
-            )
+        check_text(self)
 
     @property
     def is_given(self) -> bool:

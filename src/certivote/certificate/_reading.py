@@ -1,7 +1,9 @@
 """Reading a certificate that may come from anywhere: which text it is, and whether its numbers fit together."""
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from certivote.certificate._certificate import Certificate
 
 SCHEMA_VERSION = 1
+T = TypeVar("T")
 
 _INFINITY = float("inf")
 _WEIGHTS = {
@@ -28,8 +31,8 @@ _WEIGHTS = {
 parameters per voter, they may be any numbers."""
 
 
-def certificate_from(kind: "type[Certificate]", text: str) -> "Certificate":
-    """The certificate of a JSON text; a ValueError if it is none."""
+def certificate_from(kind: type[T], text: str, others: Mapping[str, type[T]] = MappingProxyType({})) -> T:
+    """The certificate of a JSON text, which may be of other kinds; a ValueError if it is none."""
     try:
         record = parse(text)
         if not isinstance(record, dict) or "schema_version" not in record:
@@ -40,7 +43,7 @@ def certificate_from(kind: "type[Certificate]", text: str) -> "Certificate":
                 f"The certificate has schema version {shown(version)}; this certivote reads version {SCHEMA_VERSION}. "
                 "Open it with the certivote that wrote it, or certify again."
             )
-        return read(kind, record)
+        return read(others.get(str(record.get("kind")), kind), record)
     except CodecError as error:
         raise ValueError(f"Not a certificate: {error}.") from error
 
@@ -66,6 +69,11 @@ def check_certificate(certificate: "Certificate") -> None:
     for i, finding in enumerate(certificate.findings):
         with at(f".findings[{i}]"):
             finding.check()
+    for i, difference in enumerate(certificate.differences):
+        with at(f".differences[{i}]"):
+            difference.check()
+            if bool(difference.entities) != grouped:
+                raise CodecError(f"has {difference.entities} entities in {difference.n} rows")
     with at(".provenance"):
         _check_recorded(certificate.provenance.parameters)
     seen = set()

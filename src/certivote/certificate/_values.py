@@ -85,6 +85,16 @@ def unwritable_text(record: Any) -> str | None:
     return next((text for each in inside if (text := unwritable_text(each)) is not None), None)
 
 
+def check_text(record: Any) -> None:
+    """Refuse a record with a text that no file could hold."""
+    text = unwritable_text(record)
+    if text is not None:
+        raise ValueError(
+            f"No file could hold the text {text!r:.100} of a certificate: half of a surrogate pair is no character "
+            "of its own. Rename the class, the column or the model that has it, or read it in its real encoding."
+        )
+
+
 def class_place(label: Any, classes: Sequence[str]) -> int | None:
     """The number of a class, which may be written in another way: 1, 1.0 or True. None if there is no such class.
 

@@ -15,10 +15,12 @@ from typer.core import TyperGroup
 
 from certivote._version import __version__
 from certivote.cli._bound import bound
+from certivote.cli._carry import carry
 from certivote.cli._certify import certify
 from certivote.cli._compare import compare
 from certivote.cli._datasets import datasets
 from certivote.cli._fit import fit
+from certivote.cli._label import label
 from certivote.cli._messages import fail
 from certivote.cli._monitor import monitor
 from certivote.cli._predict import predict
@@ -155,6 +157,19 @@ app.command(
 )(recertify)
 app.command(
     epilog=_examples(
+        "carry patients.certivote new.csv --new answers.csv --out new_certificate.json",
+        "carry certificate.json new.csv --predicted label --new answers.csv --answers label --out new_certificate.json",
+    )
+)(carry)
+app.command(
+    epilog=_examples(
+        "label new.csv --model patients.certivote --target 0.1 --state labels.json --labels to_label.csv",
+        "label new.csv --model patients.certivote --state labels.json --labels to_label.csv --out proven.json",
+        "label new.csv --predicted label --target 0.1 --expected 0.04 --state s.json --labels l.csv --truth outcome",
+    )
+)(label)
+app.command(
+    epilog=_examples(
         "compare patients.csv --target outcome", "compare patients.csv --target outcome --method dis-r --method holdout"
     )
 )(compare)
@@ -167,6 +182,7 @@ app.command(
         "verify certificate.json --data predictions.csv --truth outcome --predicted label",
         "verify patients.certivote --data 'rows/*.parquet' --engine dask",
         "verify new_certificate.json --earlier patients.certivote",
+        "verify proven.json --data new.csv --model patients.certivote --labels to_label.csv",
     )
 )(verify)
 app.command(

@@ -7,12 +7,13 @@ from typing import Annotated, Any
 
 from certivote._warn import warn
 from certivote.certificate import Certificate
+from certivote.cli._differences import DifferenceOptions
 from certivote.cli._engine import Engine, Pieces
 from certivote.cli._given import RecordedGrouping, write_and_show
 from certivote.cli._messages import ending_in_a_line, fail, say
 from certivote.cli._models import Trust, complain_of_unread, load_model, rows_for
 from certivote.cli._options import Delta, Seed, verb
-from certivote.cli._outputs import Out, Page, Wording, check_files
+from certivote.cli._outputs import Out, Page, Wording, check_files, is_standard_output
 from certivote.cli._promises import PromiseOptions, check_classes, columns_of
 from certivote.cli._tables import Column, TableFormat, Training, Truth, column, work_on
 from certivote.io import Table, TableError, TableFile, column_names, read_alike, read_predictions
@@ -29,6 +30,7 @@ def certify(
     units: RecordedGrouping,
     score: Column = None,
     training: Training = None,
+    differences: DifferenceOptions,
     delta: Delta = 0.05,
     out: Out = None,
     page: Page,
@@ -50,7 +52,7 @@ def certify(
     Promises that must choose levels of sureness or ranges of numbers set a fifth of the rows aside to do so.
 
     With several columns of answers, delta is divided among the models and a weighted vote of them, so that the best may
-    be chosen afterwards.
+    be chosen afterwards. With --difference, they are compared with one another on the same rows.
 
     With --engine dask the table may be larger than memory, and several files. Other columns are not looked at then.
 
@@ -71,6 +73,7 @@ def certify(
         given = "both are given" if predicted else "neither is given"
         fail(f"--predicted, --model: {given}; name the columns that hold answers, or a model to answer the rows.")
     answers = list(predicted or ())
+    differences.check(answers)
     file, other = form.file(data), form.other(training)
     others = {"--model": model, "--predicted (several)": len(answers) > 1, "--score": score, "--training": training}
     pieces = engine.in_pieces({**others, **units.given(), **promises.of_all_rows(), "--seed": seed is not None})
@@ -81,7 +84,7 @@ def certify(
     _check_score(asked, score, answers, other)
     settings: dict[str, Any] = {"delta": delta, "promises": [*asked.values()], "together": promises.together}
     if not pieces:
-        settings["random_state"] = seed
+        settings |= {"random_state": seed, "margin": differences.margin}
     with ending_in_a_line():
         if pieces:
             with engine.pieces(data, form, outputs, printing.quiet) as work:
@@ -100,6 +103,8 @@ def certify(
                 certificate = certify_model(classifier, model.name, read, file, other, settings, printing.quiet)
             certificate = certificate.with_source(file.name, read.digest)
     write_and_show(certificate, out, page, printing, score)
+    differences.show(certificate, printing.quiet or printing.as_json or is_standard_output(out))
+    differences.end(certificate)
 
 
 def _of_pieces(work: Pieces, truth: str, predicted: str, settings: dict[str, Any]) -> Certificate:

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from certivote.certificate import Certificate
-from certivote.cli._messages import complain
+from certivote.certificate import CarriedCertificate, Certificate, Record, any_certificate
+from certivote.cli._messages import complain, fail
 from certivote.io import Table, TableFile, read_standard_input, read_table, same_labels
 
 if TYPE_CHECKING:
     from certivote.voters import Unread
 
+_WORKBOOK = ".xlsx"
 _LONGEST = 1 << 28
 """Bytes of the longest certificate that is read."""
 
@@ -42,8 +43,22 @@ def load_model(path: Path, trusted: Sequence[str] | None) -> Any:
     return load(path, trusted=trusted or ())
 
 
+def is_model_file(path: Path) -> bool:
+    """Whether a file is a model, and not a certificate or a table."""
+    return path.is_file() and zipfile.is_zipfile(path) and path.suffix.lower() != _WORKBOOK
+
+
 def read_certificate(path: Path, trusted: Sequence[str] | None) -> tuple[Certificate, Any]:
-    """The certificate in a file, and the model that comes with it, or None."""
+    """The certificate of a vote in a file, and the model that comes with it, or None."""
+    found, model = read_any_certificate(path, trusted)
+    if not isinstance(found, Certificate):
+        kind = "a changed model" if isinstance(found, CarriedCertificate) else "labels until a target is proven"
+        fail(f"{path} is a certificate of {kind}, which `certivote verify` and `certivote report` read; give another.")
+    return found, model
+
+
+def read_any_certificate(path: Path, trusted: Sequence[str] | None) -> tuple[Certificate | Record, Any]:
+    """The certificate in a file, of whichever kind, and the model that comes with it, or None."""
     if path.is_file() and zipfile.is_zipfile(path):
         model = load_model(path, trusted)
         return model.certificate_, model
@@ -55,7 +70,7 @@ def read_certificate(path: Path, trusted: Sequence[str] | None) -> tuple[Certifi
     if zipfile.is_zipfile(io.BytesIO(content)):
         raise ValueError(f"{path}: a model cannot come through a pipe; give the file itself.")
     try:
-        return Certificate.from_json(content.decode()), None
+        return any_certificate(content.decode()), None
     except UnicodeDecodeError as error:
         raise ValueError(f"{path} is neither a certificate nor a model.") from error
 

@@ -117,7 +117,7 @@ def monitor(
         if classifier is None and predicted is None:
             fail("--predicted: a certificate cannot answer the rows; name the column with the answers of its model.")
         group = _group(certificate, group, file)
-        features = _features(certificate, classifier, file, [truth, predicted, identity, group])
+        features = features_of(certificate, classifier, file, [truth, predicted, identity, group])
         read = read_outcomes(file, truth, predicted, features, identity=identity, group=group)
         seen, now = (
             _without_labels(state, classifier, alpha, read, file, printing.quiet)
@@ -150,7 +150,7 @@ def _group(certificate: Certificate, group: str | None, file: TableFile) -> str 
     return found
 
 
-def _features(certificate: Certificate, classifier: Any, file: TableFile, others: list[str | None]) -> list[str]:
+def features_of(certificate: Certificate, classifier: Any, file: TableFile, others: list[str | None]) -> list[str]:
     """The columns that the model reads; those that promises are about, where only answers are known."""
     names = [name for name in column_names(file) if name]
     if classifier is None:
@@ -194,7 +194,7 @@ def _without_labels(
     """Count rows that have no labels."""
     from certivote.monitor import DriftMonitor
 
-    rows = _rows(classifier, read, file, quiet)
+    rows = rows_of_model(classifier, read, file, quiet)
     with DriftMonitor.open(state, classifier, alpha) as monitor:
         return monitor, monitor.update(rows, **_named(monitor, read, _ids(read)))
 
@@ -219,7 +219,7 @@ def _outcomes(
     assert known.truth is not None
     truth, masses = _classes(known.truth, certificate, file, quiet), None
     if classifier is not None and len(truth):
-        masses = classifier.predict_proba(_rows(classifier, known, file, quiet))
+        masses = classifier.predict_proba(rows_of_model(classifier, known, file, quiet))
     if known.answers is not None:
         answers = _matched(known.answers, certificate)
     elif certificate.is_random:
@@ -234,7 +234,7 @@ def _outcomes(
     return {"y_true": truth.tolist(), "y_pred": answers.tolist(), "table": table, "scores": masses}
 
 
-def _rows(classifier: Any, read: OutcomeTable, file: TableFile, quiet: bool) -> Any:
+def rows_of_model(classifier: Any, read: OutcomeTable, file: TableFile, quiet: bool) -> Any:
     """Rows as the model takes them; end if it was made from some: they say nothing of what comes after."""
     complain_of_unread(classifier, read.X, file, quiet)
     rows = read.X if hasattr(classifier, "feature_names_in_") else read.X.to_numpy()

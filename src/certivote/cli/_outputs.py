@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
-from certivote.certificate import Certificate, called
+from certivote.certificate import Certificate, Record, called
 from certivote.cli._messages import fail, naming, say
 from certivote.cli._options import Options
 from certivote.io import check_writable, write_atomically
@@ -93,6 +93,11 @@ class Page(Options):
         """Write the page, if one is asked for; ``command`` verifies the certificate."""
         if self.report is not None:
             write_page(certificate, self.report, title=self.title, command=command, unit=unit)
+
+    def write_record(self, record: Record, command: str) -> None:
+        """The same of a record of another kind."""
+        if self.report is not None:
+            write_page(record, self.report, title=self.title or "A certified model", command=command)
 
 
 def is_standard_output(path: Path | None) -> bool:
@@ -202,7 +207,7 @@ def print_result(text: str) -> None:
         typer.echo(text.encode(), nl=False)
 
 
-def write_certificate(certificate: Certificate, out: Path | None) -> None:
+def write_certificate(certificate: Certificate | Record, out: Path | None) -> None:
     """Write it as JSON, if ``--out`` names a file."""
     if out is not None and not is_standard_output(out):
         with writing("--out", out):
@@ -224,7 +229,21 @@ def show_certificate(certificate: Certificate, printing: Wording, written: Mappi
             say(f"{what} written to {path}.", err=as_json)
 
 
-def _record(certificate: Certificate) -> str:
+def show_record(record: Record, printing: Output, written: Mapping[str, Path | None]) -> None:
+    """The same of a record of another kind."""
+    as_json = printing.as_json or is_standard_output(written["Certificate"])
+    if as_json:
+        print_result(_record(record))
+    if printing.quiet:
+        return
+    if not as_json:
+        typer.echo(f"{record}\n")
+    for what, path in written.items():
+        if path is not None and not is_standard_output(path):
+            say(f"{what} written to {path}.", err=as_json)
+
+
+def _record(certificate: Certificate | Record) -> str:
     return f"{certificate.to_json()}\n"
 
 

@@ -6,10 +6,10 @@ from typing import Annotated, Any
 
 import typer
 
-from certivote.certificate import Certificate, used_rows
+from certivote.certificate import Certificate, Record, used_rows
 from certivote.cli._given import KnownColumns, as_test, model_names, rows_of_answers, verify_command
 from certivote.cli._messages import complain, fail, reason, say, warnings_as_lines
-from certivote.cli._models import Trust, complain_of_unread, read_certificate, rows_for
+from certivote.cli._models import Trust, complain_of_unread, read_any_certificate, rows_for
 from certivote.cli._options import verb
 from certivote.cli._outputs import Quiet, check_files, check_unit, is_standard_output, print_result
 from certivote.cli._tables import TableFormat
@@ -56,13 +56,19 @@ def report(
     name = source.name if source.is_file() else "certificate.json"
     try:
         with warnings_as_lines(quiet):
-            certificate, model = read_certificate(source, trust)
+            certificate, model = read_any_certificate(source, trust)
             _check_record(certificate, source, quiet)
-            command = verify_command(certificate, name)
-            if model is not None:
-                command += " --data TRAINING_DATA --target TARGET"
-            test = {} if file is None else _test(certificate, model, file, known, quiet)
-            _write(certificate, out, title=title or Path(name).stem, command=command, unit=unit, **test)
+            title = title or Path(name).stem
+            if isinstance(certificate, Certificate):
+                command = verify_command(certificate, name)
+                if model is not None:
+                    command += " --data TRAINING_DATA --target TARGET"
+                test = {} if file is None else _test(certificate, model, file, known, quiet)
+                _write(certificate, out, title=title, command=command, unit=unit, **test)
+            else:
+                if file is not None or unit is not None:
+                    fail("--data, --unit: not for this kind of certificate; leave them out.")
+                _write(certificate, out, title=title, command=f"certivote verify {name}")
     except TableError as error:
         fail(reason(error))
     except (OSError, ValueError, ImportError) as error:
@@ -71,7 +77,7 @@ def report(
         say(f"Report written to {out}.")
 
 
-def _check_record(certificate: Certificate, source: Path, quiet: bool) -> None:
+def _check_record(certificate: Certificate | Record, source: Path, quiet: bool) -> None:
     """End if the numbers of the record do not prove its bound."""
     try:
         checks = verify(certificate)
@@ -103,7 +109,7 @@ def _test(certificate: Certificate, model: Any, file: TableFile, known: KnownCol
     return {"truth": read.y, "answers": model.predict(read.X), "used": used_rows(model, read.X)}
 
 
-def _write(certificate: Certificate, out: Path, **content: Any) -> None:
+def _write(certificate: Certificate | Record, out: Path, **content: Any) -> None:
     if not is_standard_output(out):
         certificate.report(out, **content)
         return

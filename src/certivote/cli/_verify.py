@@ -9,12 +9,13 @@ from typing import Any
 
 import typer
 
-from certivote.certificate import Certificate, counted, percent_up
+from certivote.certificate import Certificate, Record, counted, percent_up
 from certivote.cli._engine import Engine
 from certivote.cli._given import KnownColumns, RecordedScore, model_names, rows_of_answers
 from certivote.cli._messages import complain, ending_in_a_line, fail, say, warnings_as_lines
-from certivote.cli._models import Trust, load_model, read_certificate, rows_for
+from certivote.cli._models import Trust, load_model, read_any_certificate, read_certificate, rows_for
 from certivote.cli._options import verb
+from certivote.cli._other_records import rows_of_record
 from certivote.cli._outputs import Printing, check_files
 from certivote.cli._tables import TableFormat, Training, all_processors, columns_beside, doing
 from certivote.io import Table, TableFile, column_names, read_alike
@@ -22,12 +23,16 @@ from certivote.verify import Check
 from certivote.verify import verify as audit
 
 _WIDTH = 100
+_NO_COLUMNS = ("--earlier", "--refit", "--labels", "--new")
 _OPTIONS = {
     "groups=": "--group",
     "order=": "--time",
     "scores=": "--score",
     "training=": "--training",
     "earlier=": "--earlier",
+    "X=": "--data",
+    "y= and predictions=": "--labels, --data, and --model or --predicted",
+    "predictions=": "--data and --new",
 }
 """What the library calls things that would show more, and the options that give them."""
 
@@ -42,15 +47,21 @@ class Against(KnownColumns):
         For certificates of `certivote recertify`: the certificate, or model, that it follows.
     refit
         Fit again from the data, and compare all results; needs --data.
+    labels
+        For certificates of `certivote label`: its file of labels.
+    new
+        For certificates of `certivote carry`: the new model's answers, or the new model.
     """
 
     score: RecordedScore = None
     training: Training = None
     earlier: Path | None = None
     refit: bool = False
+    labels: Path | None = None
+    new: Path | None = None
 
     def about_rows(self) -> dict[str, Any]:
-        return {option: value for option, value in self.given().items() if option not in ("--earlier", "--refit")}
+        return {option: value for option, value in self.given().items() if option not in _NO_COLUMNS}
 
 
 @verb
@@ -99,11 +110,14 @@ def verify(
         check_files({"CERTIFICATE": certificate, "--model": model, **files}, {})
     file, training = None if data is None else form.file(data), form.other(against.training)
     with ending_in_a_line(), warnings_as_lines(printing.quiet):
-        record, classifier = read_certificate(certificate, trust)
+        record, classifier = read_any_certificate(certificate, trust)
         if model is not None:
             classifier = load_model(model, trust)
         earlier = None if against.earlier is None else read_certificate(against.earlier, trust)[0]
-        if data is None or file is None:
+        if not isinstance(record, Certificate):
+            rows = rows_of_record(record, classifier, file, against, form, trust)
+            checks = audit(record, earlier=earlier, **rows)
+        elif data is None or file is None:
             checks = audit(record, classifier, earlier=earlier)
         elif pieces:
             _check_in_pieces(record, classifier)
@@ -145,7 +159,7 @@ def _audit_of_rows(
         )
 
 
-def _show(record: Certificate, checks: Sequence[Check], printing: Printing, counted_again: bool) -> None:
+def _show(record: Certificate | Record, checks: Sequence[Check], printing: Printing, counted_again: bool) -> None:
     """Print the checks that failed, what is taken on trust, and the verdict; all checks, if details are asked for."""
     trusted = sum(check.on_trust for check in checks)
     failed, made = sum(not check.passed for check in checks), len(checks) - trusted
@@ -169,9 +183,11 @@ def _show(record: Certificate, checks: Sequence[Check], printing: Printing, coun
             say(textwrap.shorten(_in_options(str(check)), _WIDTH, placeholder=" ...") if check.passed else str(check))
     if not failed:
         rest = f"; {trusted} thing{'s are' if trusted > 1 else ' is'} taken on trust" if trusted else ""
-        more = f" and {counted(len(record.promises), 'promise')}" if record.promises else ""
+        promises = record.promises if isinstance(record, Certificate) else ()
+        more = f" and {counted(len(promises), 'promise')}" if promises else ""
+        bound: float = getattr(record, "bound", 1.0)
         verdict = (
-            f"All {made} checks passed{rest}. The bound of {percent_up(record.bound)}{more} "
+            f"All {made} checks passed{rest}. The bound of {percent_up(bound)}{more} "
             f"{'are' if more else 'is'} proved for these numbers"
             f"{'.' if counted_again else '; nothing was counted again: give --data with the rows.'}"
             f"{'' if printing.details else ' (--details shows each check.)'}"

@@ -8,13 +8,15 @@ given models: see :class:`Rows`. Formulas are in :mod:`certivote.theory`, the re
 nothing here is shown, verified or written to disk.
 """
 
+from certivote.pipeline._answers import ask
 from certivote.pipeline._blocks import Block
 from certivote.pipeline._compare import compare
 from certivote.pipeline._counts import PredictionCounts, certify_counts, count_predictions, merge_counts
+from certivote.pipeline._differences import certify_difference
 from certivote.pipeline._division import ROWS_BY_NUMBER, ByNumber, NumberedRows, PartRows, Split, trains
 from certivote.pipeline._duplicates import COMPARED_ROWS
-from certivote.pipeline._given import certify, certify_predictions
-from certivote.pipeline._grouping import Grouping, require_repeatable, required_grouping
+from certivote.pipeline._given import certify, certify_predictions, check_fresh
+from certivote.pipeline._grouping import Grouping, make_grouping, require_repeatable, required_grouping
 from certivote.pipeline._input import as_floats, check_held, check_labelled, check_rows, plain_values, refuse_fit_params
 from certivote.pipeline._learn import SOLVERS, Problem, training_objective
 from certivote.pipeline._matrix import GivenVotes, LearnedVote, learn
@@ -22,7 +24,7 @@ from certivote.pipeline._memory import RowsInMemory
 from certivote.pipeline._plan import PARAMETER_CONSTRAINTS, Plan, make_plan, usual_voters
 from certivote.pipeline._progress import Stage, progress
 from certivote.pipeline._promises import PromiseData
-from certivote.pipeline._record import CertifiedPart, Outcome
+from certivote.pipeline._record import CertifiedPart, Outcome, provenance_now
 from certivote.pipeline._reference import (
     GRID,
     ColumnShares,
@@ -44,7 +46,7 @@ from certivote.pipeline._rows import (
     TrainingRows,
     unseen_classes,
 )
-from certivote.pipeline._streams import Seed, Streams
+from certivote.pipeline._streams import Seed, Streams, seed_of
 from certivote.pipeline.run import certify_votes, prepare, run
 
 __all__ = [
@@ -85,26 +87,32 @@ __all__ = [
     "Table",
     "TrainingRows",
     "as_floats",
+    "ask",
     "certify",
     "certify_counts",
+    "certify_difference",
     "certify_predictions",
     "certify_votes",
+    "check_fresh",
     "check_held",
     "check_labelled",
     "check_rows",
     "compare",
     "count_predictions",
     "learn",
+    "make_grouping",
     "make_plan",
     "merge_counts",
     "on_grid",
     "plain_values",
     "prepare",
     "progress",
+    "provenance_now",
     "refuse_fit_params",
     "require_repeatable",
     "required_grouping",
     "run",
+    "seed_of",
     "table_columns",
     "training_objective",
     "trains",

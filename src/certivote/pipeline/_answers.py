@@ -345,7 +345,7 @@ def given_plan(delta: float, promises: Sequence[Promise], together: bool, random
     return make_plan("dis-b", split="none", **given)
 
 
-def for_models(plan: Plan, names: Sequence[str], subject: Subject, seed: Seed) -> Plan:
+def for_models(plan: Plan, names: Sequence[str], subject: Subject, seed: Seed, margin: float | None = None) -> Plan:
     """The plan for so many models: of several, delta is divided among them and their vote.
 
     Where answers are all that there is, an enemy who knows the seed could arrange them for bets in order.
@@ -355,6 +355,7 @@ def for_models(plan: Plan, names: Sequence[str], subject: Subject, seed: Seed) -
         "delta": plan.delta,
         "promises": plan.given["promises"],
         "together": plan.together,
+        "margin": margin,
     }
     in_order = seed.fresh or subject == "models"
     return replace(plan, n_candidates=len(names) + (len(names) > 1), given=given, in_order=in_order)

@@ -37,6 +37,7 @@ from certivote.pipeline._answers import (
     probabilities,
     true_labels,
 )
+from certivote.pipeline._differences import check_margin, make_differences
 from certivote.pipeline._division import PartRows
 from certivote.pipeline._duplicates import TrainingOverlap, count_duplicates
 from certivote.pipeline._grouping import Grouping, make_grouping, required_grouping
@@ -60,6 +61,7 @@ def certify(
     training: Any = None,
     promises: Sequence[Promise] = (),
     together: bool = False,
+    margin: float | None = None,
     random_state: int | np.random.RandomState | None = None,
 ) -> Certificate:
     """Certify a model that is fitted already, on labelled rows that it has never seen.
@@ -74,7 +76,8 @@ def certify(
         pipeline, a certivote model); or a function of ``X``, for models that give scores. A list or a dictionary of
         several divides ``delta`` among them and a weighted vote of them, which is learned on these rows: the
         certificate is about the one with the smallest bound, and ``candidates`` has the bounds of all, which hold
-        together.
+        together. Of up to ten, ``differences`` has limits for the error of one minus that of another, for all pairs at
+        once: with a ``delta`` of their own like any promise, so that they do not widen the bounds.
     X : rows
         As the model takes them.
     y : array-like
@@ -92,6 +95,8 @@ def certify(
     promises, together
         What else shall be said of the model: see :class:`certivote.CertifiedVoteClassifier`. How sure it is, is what
         its ``predict_proba`` says; a promise that must choose thresholds or groups sets a fifth of the rows aside.
+    margin : float in (0, 1), optional
+        Of several models, by how much the error of one may be larger than that of another and still count as not worse.
     random_state : int, RandomState instance or None, default=None
         Of the order in which bets are placed on groups or costs, of the weights that are drawn for a vote of several
         models, and of the rows that promises set aside. None takes fresh numbers from the system, which the
@@ -115,9 +120,10 @@ def certify(
     plan = given_plan(delta, promises, together, random_state)
     check_aligned(X=X, y=y, groups=groups, order=order)
     models, truth = named_models(model), true_labels(y)
+    margin = check_margin(margin, len(models))
     groups, order = required_grouping((own for own in reachable(models) if isinstance(own, Certificate)), groups, order)
     grouping, table = make_grouping(len(truth), groups, order), _table(X, len(truth), "X")
-    _check_fresh(models, table)
+    check_fresh(models, table)
     keys = row_keys(table)
     digest = _rows_digest(keys, truth)
     streams = Streams(seed_of(random_state), data_digest(digest, grouping.beside))
@@ -145,7 +151,7 @@ def certify(
     columns = _columns(table)
     data = [PromiseData(columns, answers_only=True, masses=said and by_class(said, classes)) for said in sure]
     codes = {name: codes_of(said, classes) for name, said in answers.items()}
-    return _best(plan, AnsweredRows.of(truth, classes, **facts), codes, data)
+    return _best(plan, AnsweredRows.of(truth, classes, **facts), codes, data, margin)
 
 
 def certify_predictions(
@@ -159,6 +165,7 @@ def certify_predictions(
     scores: ArrayLike | None = None,
     promises: Sequence[Promise] = (),
     together: bool = False,
+    margin: float | None = None,
     random_state: int | np.random.RandomState | None = None,
 ) -> Certificate:
     """Certify a model by its answers to rows that it has never seen, wherever they come from.
@@ -169,7 +176,7 @@ def certify_predictions(
         The true labels.
     y_pred : array-like, or dictionary or data frame of several
         The answers of the model; or, by name, of several models: see :func:`certify`.
-    delta, groups, order, promises, together, random_state
+    delta, groups, order, promises, together, margin, random_state
         As for :func:`certify`.
     table : data frame, optional
         Other columns of these rows. They are looked at for rows that seem to belong together, and by promises that are
@@ -194,6 +201,7 @@ def certify_predictions(
     given = named_answers(y_pred)
     if not given:
         raise ValueError("y_pred is empty; give the answers of a model, or of several by name.")
+    margin = check_margin(margin, len(given))
     answers = {name: checked_labels(name, said, len(truth)) for name, said in given.items()}
     said = np.empty((len(truth), len(answers)), dtype=object)
     said[:] = list(zip(*answers.values(), strict=True))
@@ -228,12 +236,14 @@ def certify_predictions(
         found=_findings(grouping, looked, streams.digest),
     )
     codes = {name: codes_of(given, classes) for name, given in answers.items()}
-    return _best(plan, rows, codes, [PromiseData(column, answers_only=True, scores=sure)] * len(answers))
+    return _best(plan, rows, codes, [PromiseData(column, answers_only=True, scores=sure)] * len(answers), margin)
 
 
-def _best(plan: Plan, rows: AnsweredRows, answers: Mapping[str, Codes], data: Sequence[PromiseData]) -> Certificate:
+def _best(
+    plan: Plan, rows: AnsweredRows, answers: Mapping[str, Codes], data: Sequence[PromiseData], margin: float | None
+) -> Certificate:
     """The certificate of the best candidate: one of the models, or a vote of them."""
-    plan, names = for_models(plan, list(answers), rows.subject, rows.streams.seed), list(answers)
+    plan, names = for_models(plan, list(answers), rows.subject, rows.streams.seed, margin), list(answers)
     check_promises(plan.promises, rows.classes, data[0].columns)
     check_promise_data(plan.promises, data, names)
     # A vote of several is drawn first: all certificates then say where randomness came from, whichever is the best.
@@ -252,10 +262,12 @@ def _best(plan: Plan, rows: AnsweredRows, answers: Mapping[str, Codes], data: Se
         Candidate(name, dataclasses.replace(own.deployed_part.statement, kind="candidate"), own is certificate, weight)
         for name, own, weight in zip(names, each, weights.tolist(), strict=True)
     ]
-    return dataclasses.replace(certificate, candidates=tuple(candidates))
+    wrong = {name: codes != rows.labels for name, codes in answers.items()}
+    differences = make_differences(plan, wrong, rows.grouping.of(rows.rows.certify), margin)
+    return dataclasses.replace(certificate, candidates=tuple(candidates), differences=differences)
 
 
-def _check_fresh(models: dict[str, Any], X: Any) -> None:
+def check_fresh(models: dict[str, Any], X: Any) -> None:
     """Refuse rows that a certivote model, or one inside another model, was made from."""
     for name, model in models.items():
         used = used_rows(model, X)

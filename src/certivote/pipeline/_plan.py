@@ -29,6 +29,8 @@ from certivote.voters import VOTERS, ColumnEncoder, Preprocessed, Stumps, VoterS
 
 _MOST_COLUMNS = 20_000
 """Columns of a data frame that are read one by one, within half a minute for a few hundred rows."""
+MOST_COMPARED = 10
+"""Given models up to which all pairs are compared."""
 _BOUND_SHARE = 0.8
 """What the bound has of delta where promises hold together with it."""
 
@@ -173,8 +175,18 @@ class Plan:
 
     @property
     def promise_delta(self) -> float:
-        """What each promise has: a delta of its own, or an equal share of what the bound leaves."""
-        return (1.0 - _BOUND_SHARE) * self.delta / len(self.promises) if self.together else self.delta
+        """What each promise has: a delta of its own, or an equal share of what the bound leaves.
+
+        All differences of given models are one of them.
+        """
+        number = len(self.promises) + bool(self.n_differences)
+        return (1.0 - _BOUND_SHARE) * self.delta / number if self.together else self.delta
+
+    @property
+    def n_differences(self) -> int:
+        """Pairs of given models whose errors are compared: of up to ten, all."""
+        models = self.n_candidates - 1  # the vote of them is a candidate too
+        return models * (models - 1) // 2 if 2 <= models <= MOST_COMPARED else 0
 
     @property
     def part_delta(self) -> float:

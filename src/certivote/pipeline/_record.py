@@ -253,12 +253,13 @@ def assemble(
         learned_rows=learned_rows,
         bets="in order" if plan.in_order or not placed else "at once",
         candidates=(),
-        provenance=_provenance(rows.table, prepared.streams, plan.parameters, plan.voters.libraries),
+        differences=(),
+        provenance=provenance_now(rows.table, prepared.streams, plan.parameters, plan.voters.libraries),
     )
 
 
-def _provenance(
-    table: Table, streams: Streams, parameters: tuple[tuple[str, str], ...], libraries: Sequence[str]
+def provenance_now(
+    table: Table, streams: Streams, parameters: tuple[tuple[str, str], ...] = (), libraries: Sequence[str] = ()
 ) -> Provenance:
     """The record of a certificate that is made now, from rows that are not known to come from a file."""
     return Provenance(

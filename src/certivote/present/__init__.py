@@ -5,17 +5,18 @@ every bound that hides a failure; ``plain_text``, which all text from files pass
 (``certificate_card``), the pictures (``plot_certificate``, ``plot_comparison``, ``plot_decisions``,
 ``plot_learning``, ``plot_monitor``, ``plot_weights``, and the style that all figures share), the report as one web
 page (``write_report``), the page of a monitor (``write_monitor``) and its numbers as text (``metrics_text``), the
-model card (``model_card``) and what MLflow is told (``log_certificate``). Nothing here is promised or recorded: a
-view reads a certificate, and may work out what its bound is made of or what it would be with other numbers, but
-whatever enters the record is computed before. What methods differ in comes from the table of methods, never from
-their names. The packages that draw, render and log, matplotlib, jinja2 and mlflow, are imported only when they are
-used.
+text and the page of other records (``record_text``, ``write_record``), the model card (``model_card``) and what MLflow
+is told (``log_certificate``). Nothing here is promised or recorded: a view reads a certificate, and may work out what
+its bound is made of or what it would be with other numbers, but whatever enters the record is computed before. What
+methods differ in comes from the table of methods, never from their names. The packages that draw, render and log,
+matplotlib, jinja2 and mlflow, are imported only when they are used.
 """
 
 from typing import TYPE_CHECKING
 
 from certivote._late import late_names
 from certivote.present._cautions import cautions
+from certivote.present._differences import difference_line, difference_text
 from certivote.present._figure_style import PALE, STYLE, mixed
 from certivote.present._plain import plain_text
 from certivote.present._promises import promise_text
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
         plot_monitor,
         plot_weights,
     )
+    from certivote.present._records import record_facts, record_text, write_record
     from certivote.present.monitor import metrics_text, write_monitor
     from certivote.present.report import TestRows, write_report
 else:
@@ -52,6 +54,7 @@ else:
                 "plot_monitor",
                 "plot_weights",
             ],
+            "_records": ["record_facts", "record_text", "write_record"],
             "monitor": ["metrics_text", "write_monitor"],
             "report": ["TestRows", "write_report"],
         },
@@ -70,6 +73,8 @@ __all__ = [
     "choices",
     "comparison_text",
     "details_text",
+    "difference_line",
+    "difference_text",
     "hyper_prior",
     "log_certificate",
     "metrics_text",
@@ -83,9 +88,12 @@ __all__ = [
     "plot_monitor",
     "plot_weights",
     "promise_text",
+    "record_facts",
+    "record_text",
     "remarks",
     "since",
     "text_table",
     "write_monitor",
+    "write_record",
     "write_report",
 ]

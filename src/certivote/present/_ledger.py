@@ -46,7 +46,8 @@ class LedgerLine:
 def ledger(certificate: Certificate) -> list[LedgerLine]:
     """The bound, then the promises, each with its statements."""
     part = certificate.deployed_part
-    spent = sum(record.delta for record in certificate.promises) if certificate.together else 0.0
+    own = [*(record.delta for record in certificate.promises), *(each.delta for each in certificate.differences)]
+    spent = sum(own) if certificate.together else 0.0
     lines = [_line(certificate, 0, ("error",), certificate.delta - spent, [part])]
     for number, record in enumerate(certificate.promises, 1):
         by_delta = sorted(record.statements, key=lambda entry: -entry.delta)

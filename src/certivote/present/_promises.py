@@ -49,14 +49,18 @@ def promises_note(certificate: Certificate, delta: str = "delta") -> str:
     """Whether all promises hold at once, or each with a delta of its own."""
     n = len(certificate.promises)
     if certificate.together:
+        pairs = f", with the differences of {counted(len(certificate.differences), 'pair')} of models,"
         return (
-            f"the bound and {counted(n, 'promise')} hold at once with {confidence(certificate.delta)} confidence: "
-            f"{delta} = {certificate.delta:g} is divided among them"
+            f"the bound and {counted(n, 'promise')}{pairs if certificate.differences else ''} hold at once with "
+            f"{confidence(certificate.delta)} confidence: {delta} = {certificate.delta:g} is divided among them"
         )
-    any_fails = certificate.delta + sum(record.delta for record in certificate.promises)
+    compared = certificate.differences
+    deltas = [record.delta for record in certificate.promises] + [each.delta for each in compared]
+    any_fails = certificate.delta + sum(deltas)
     each, which = (f"each of {n} promises", f"any of {n} promises") if n > 1 else ("it", "it")
+    any_of = f"the bound, {which} or a difference" if compared else f"the bound or {which}"
     odds = f"is at most {number_up(any_fails)}" if any_fails < 1 else "is not limited"
     return (
         f"{each} holds with {confidence(certificate.delta)} confidence ({delta} = {certificate.delta:g} of its own), "
-        f"all of its statements at once; the probability that the bound or {which} fails {odds}"
+        f"all of its statements at once; the probability that {any_of} fails {odds}"
     )

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from certivote.certificate import Certificate, PromiseRecord, percent_up, plain_percent
 from certivote.present._candidates import candidate_lines, candidates_note, candidates_text
 from certivote.present._cautions import cautions, no_better_than_majority, other_remarks
+from certivote.present._differences import difference_line, differences_note, headline_differences
 from certivote.present._ledger import ledger, ledger_text
 from certivote.present._premises import premises
 from certivote.present._promise import promise, unchecked
@@ -66,6 +67,7 @@ def sections(certificate: Certificate) -> list[Section]:
         Section("The bound", tuple(computed(certificate))),
         Section("The models" if certificate.is_given else "The vote", tuple(origin_facts(certificate))),
         Section("All models that were certified", tuple(_candidates(certificate))),
+        Section("Differences of the models", tuple(_differences(certificate))),
         Section("Promises", tuple(_promises(certificate))),
         Section("How delta is divided", tuple(("", line) for line in ledger_text(ledger(certificate)))),
         Section("The data", tuple(_data(certificate))),
@@ -99,11 +101,12 @@ def _first_rows(certificate: Certificate) -> Iterator[tuple[str, str]]:
 
 
 def _models(certificate: Certificate) -> str:
-    """How many there are, and how near the next best is."""
+    """Who is told apart from whom, and how near the next best is."""
     lines = sorted(candidate_lines(certificate), key=lambda line: not line.chosen)
     rest = "; ".join(f"'{line.name}' {line.bound}" for line in lines[1:3])
     more = f" and {len(lines) - 3} more" if len(lines) > 3 else ""
-    return f"this is '{lines[0].name}'; the others, at most: {rest}{more}"
+    about = headline_differences(certificate) if certificate.differences else f"this is '{lines[0].name}'"
+    return f"{about}; the others, at most: {rest}{more}"
 
 
 def _next(certificate: Certificate) -> str:
@@ -131,6 +134,13 @@ def _candidates(certificate: Certificate) -> Iterator[tuple[str, str]]:
         yield "", candidates_note(certificate)
         for line in candidates_text(certificate):
             yield "", line
+
+
+def _differences(certificate: Certificate) -> Iterator[tuple[str, str]]:
+    if certificate.differences:
+        yield "", differences_note(certificate)
+        for difference in certificate.differences:
+            yield "", difference_line(difference)
 
 
 def _promises(certificate: Certificate) -> Iterator[tuple[str, str]]:

@@ -22,19 +22,19 @@ def certificate_text(certificate: Certificate) -> str:
     """What everybody reads, in at most ten lines but for cautions: the promise, and the numbers beside it."""
     certificate = printable(certificate)
     said = headline(certificate)
-    paragraphs = [_filled(said.promise), *map(_filled, said.cautions)]
-    return "\n\n".join([*paragraphs, _named(said.rows, cut=True)])
+    paragraphs = [filled(said.promise), *map(filled, said.cautions)]
+    return "\n\n".join([*paragraphs, fact_lines(said.rows, cut=True)])
 
 
 def details_text(certificate: Certificate) -> str:
     """The same, and all sections behind it."""
     certificate = printable(certificate)
     found = [certificate_text(certificate), *filter(None, [how(certificate)])]
-    found += [f"{section.title}\n{_named(section.rows)}" for section in sections(certificate)]
+    found += [f"{section.title}\n{fact_lines(section.rows)}" for section in sections(certificate)]
     return "\n\n".join(found)
 
 
-def _named(rows: Sequence[tuple[str, str]], cut: bool = False) -> str:
+def fact_lines(rows: Sequence[tuple[str, str]], cut: bool = False) -> str:
     """Names and what they name, in two columns; long texts are cut, or go on below."""
     plain = [(plain_text(name), plain_text(text)) for name, text in rows]
     width = max(len(name) for name, _ in plain)
@@ -44,11 +44,12 @@ def _named(rows: Sequence[tuple[str, str]], cut: bool = False) -> str:
         if cut:
             lines.append(start + textwrap.shorten(text, _WIDTH - len(start), placeholder=" ..."))
         else:
-            lines.append(_filled(text, start))
+            lines.append(filled(text, start))
     return "\n".join(lines)
 
 
-def _filled(text: str, start: str = "") -> str:
+def filled(text: str, start: str = "") -> str:
+    """A paragraph in lines; all but the first are indented as far as the start is long."""
     # A number and its per cent sign stay on one line.
     filled = textwrap.fill(
         plain_text(text).replace(" %", "\u00a0%"),

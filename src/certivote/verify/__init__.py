@@ -14,6 +14,7 @@ called, not before.
 # The record: _record and _promises say what must be there; _proof proves every statement, with _theorems, _methods,
 # _families and _balls behind it; _origin and _settings are about how the record was made.
 # The model and the data: _model, _rows, _units, _data and _recount, with _simulation; of given models, _given.
+# Records of other kinds: _stopped, of labels until a target is proven; _carried, of a changed model.
 # A new fit: _refit. What is left to trust: _trust.
 
 from certivote.verify._audit import verify

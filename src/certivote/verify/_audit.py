@@ -1,16 +1,16 @@
 """The audit of a certificate: what a user calls."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from numpy.typing import ArrayLike
 
-from certivote.certificate import Certificate, check_aligned
+from certivote.certificate import CarriedCertificate, Certificate, Record, StoppedCertificate, check_aligned
 from certivote.verify._check import Check
 
 
 def verify(
-    certificate: Certificate,
+    certificate: Certificate | Record,
     model: Any = None,
     X: Any = None,
     y: ArrayLike | None = None,
@@ -34,6 +34,9 @@ def verify(
     Parameters
     ----------
     certificate : Certificate
+        Or a record of another kind: of :class:`certivote.LabelPlan`, with ``X``, the pool, and ``y`` and
+        ``predictions`` of its rows, or, without it, of those that were labelled; or of :func:`certivote.carry`, with
+        ``X``, and in ``predictions`` or ``model`` what the old and the new model say, in this order.
     model : CertifiedVoteClassifier, optional
         The classifier that it is said to be about. For certificates of :func:`certivote.certify`, the model that was
         given to it, or the function, or the list or dictionary of several.
@@ -91,9 +94,26 @@ def verify(
         from certivote.verify._levels import AuditInput, audit, check_evidence
     except ImportError as error:
         raise ImportError("Verifying needs the package python-flint: install certivote[verify].") from error
+    if not isinstance(certificate, Certificate):
+        return list(_of_other_kinds(certificate, model, X, y, predictions, groups, earlier))
     check_aligned(X=X, y=y, groups=groups, order=order, predictions=predictions, scores=scores, table=table)
     given = AuditInput(
         model, X, y, refit, source_digest, groups, order, predictions, training, scores, table, earlier, blocks
     )
     check_evidence(certificate, given)
     return list(audit(certificate, given))
+
+
+def _of_other_kinds(
+    record: Record, model: Any, X: Any, y: Any, predictions: Any, groups: Any, earlier: Certificate | None
+) -> Iterator[Check]:
+    """The checks of records that are no certificates of a vote."""
+    from certivote.verify._carried import audit_carried
+    from certivote.verify._stopped import audit_stopped
+
+    if isinstance(record, StoppedCertificate):
+        yield from audit_stopped(record, X, y, predictions)
+    elif isinstance(record, CarriedCertificate):
+        yield from audit_carried(record, model, X, predictions, groups, earlier)
+    else:
+        raise TypeError(f"certificate must be a certificate; got {record!r:.80}.")

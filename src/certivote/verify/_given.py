@@ -12,6 +12,7 @@ from scipy import sparse
 from certivote.certificate import Certificate, as_rows, part_digest, row_keys, used_rows
 from certivote.verify._check import Check, trusted
 from certivote.verify._data import check_data_digest, check_majority
+from certivote.verify._differences import check_counts
 from certivote.verify._methods import GIVEN, method_of
 from certivote.verify._promises import RULES, PromiseData
 from certivote.verify._recount import check_prior_vote, prior_votes, recount, tally, unknown_vote
@@ -263,6 +264,7 @@ def against_answers(
     entities, times = units.of_rows(np.arange(n_rows))
     yield check_majority(c, part, np.zeros(len(c.classes), dtype=np.int64), answers.labels, entities, "")
     yield from _check_candidates(c, answers, entities)
+    yield from check_counts(c, answers.labels, answers.codes, entities)
     votes = _Votes(_certified(c, answers), len(c.classes))
     same = votes.digest() == part.votes_digest
     yield Check("voters", same, f"{votes.n_voters:,} answer {'as they did' if same else 'OTHER than they did'}")

@@ -7,6 +7,7 @@ from typing import Any
 from certivote.certificate import Certificate
 from certivote.verify._check import Check, trusted
 from certivote.verify._data import against_data
+from certivote.verify._differences import check_differences
 from certivote.verify._families import FAMILIES
 from certivote.verify._given import against_answers, check_names, listed
 from certivote.verify._methods import METHODS
@@ -146,6 +147,7 @@ def audit(c: Certificate, given: AuditInput) -> Iterator[Check]:
     yield from check_settings(c)
     yield from check_facts(c, parameters)
     yield from check_candidates(c, parameters)
+    yield from check_differences(c, parameters)
     yield check_first_rows(c, parameters)
     yield from check_source(c, given.source_digest)
     yield from check_earlier(c, given.earlier)

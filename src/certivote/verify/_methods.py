@@ -10,6 +10,8 @@ GIVEN_PARAMETERS = ("models", "delta")
 """What a certificate of models that were given records, in this order: there was no fit."""
 PROMISE_PARAMETERS = ("promises", "together")
 """What every certificate records after these."""
+COMPARED_PARAMETERS = ("margin",)
+"""What a certificate of models that were given records after all."""
 
 
 @dataclass(frozen=True)

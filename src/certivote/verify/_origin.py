@@ -7,10 +7,10 @@ from typing import Any
 from certivote.certificate import SCHEMA_VERSION, Certificate
 from certivote.verify._check import Check
 
-_DIGEST = re.compile("[0-9a-f]{64}")
+DIGEST = re.compile("[0-9a-f]{64}")
 _NAME, _NUMBER = re.compile(r"[a-z][a-z0-9_-]*"), re.compile(r"[0-9][a-z0-9.+]*")
 """Of libraries and their versions."""
-_CREATED = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
+CREATED = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 
 
 def check_origin(c: Certificate) -> Iterator[Check]:
@@ -19,18 +19,18 @@ def check_origin(c: Certificate) -> Iterator[Check]:
     origin = c.provenance
     yield _digests(c)
     yield Check("bounds by class", bool(c.by_class), f"{len(c.by_class)} recorded")
-    yield Check("created", bool(_CREATED.fullmatch(origin.created)), f"{origin.created!r}")
+    yield Check("created", bool(CREATED.fullmatch(origin.created)), f"{origin.created!r}")
     versions = dict(origin.versions)
     right = len(versions) == len(origin.versions) and versions.get("certivote") == c.library_version
     right = right and all(_NAME.fullmatch(name) and _NUMBER.fullmatch(found) for name, found in versions.items())
     yield Check("versions", right, f"certivote {c.library_version} and {len(versions) - 1} more")
     right = bool(origin.source) == bool(origin.source_digest) and not set(origin.source) & {"/", "\\"}
-    right = right and (not origin.source_digest or bool(_DIGEST.fullmatch(origin.source_digest)))
+    right = right and (not origin.source_digest or bool(DIGEST.fullmatch(origin.source_digest)))
     yield Check("file", right, f"{origin.source or 'none'} recorded")
     before, detail = origin.earlier, "none"
     right = not origin.watched
     if before is not None:
-        right, detail = bool(_DIGEST.fullmatch(before.digest)) and c.is_given, f"{before.digest:.16}..."
+        right, detail = bool(DIGEST.fullmatch(before.digest)) and c.is_given, f"{before.digest:.16}..."
     yield Check("earlier certificate", right, f"{detail} recorded, and {len(origin.watched)} monitors since")
     right = c.division == "shuffled" or (c.split == "single" and not c.order and not c.is_given)
     yield Check("division of the rows", right, c.division)
@@ -42,7 +42,7 @@ def _digests(c: Certificate) -> Check:
     """Whether all digests are there; of given models, those that can be."""
     digests = [d for part in c.parts for d in (part.certification_digest, part.training_digest, part.votes_digest)]
     wanted = [digest for digest in digests if digest] if c.is_given else digests
-    right = all(_DIGEST.fullmatch(digest) for digest in wanted)
+    right = all(DIGEST.fullmatch(digest) for digest in wanted)
     if c.is_given:
         # Those of the training rows only if these were shown.
         shown = [(bool(part.training_rows), True, True) for part in c.parts]

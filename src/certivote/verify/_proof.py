@@ -30,8 +30,11 @@ def bound_share(c: Certificate) -> arb:
 
 
 def promise_share(c: Certificate) -> arb:
-    """What each promise has: a delta of its own, or its part of the fifth that the bound leaves."""
-    return arb(c.delta) / 5 / len(c.promises) if c.together else arb(c.delta)
+    """What each promise has: a delta of its own, or its part of the fifth that the bound leaves.
+
+    All differences of models together are as one promise.
+    """
+    return arb(c.delta) / 5 / (len(c.promises) + bool(c.differences)) if c.together else arb(c.delta)
 
 
 def part_of_vote(c: Certificate, delta: arb) -> arb:

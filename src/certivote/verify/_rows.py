@@ -14,18 +14,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certivote.certificate import Certificate
+from certivote.certificate import Certificate, StoppedCertificate
 from certivote.verify._check import Check, trusted
 
 # --- The random numbers of a record.
 
 
-def random_numbers(c: Certificate, purpose: str, *which: int) -> np.random.Generator:
+def random_numbers(c: Certificate | StoppedCertificate, purpose: str, *which: int) -> np.random.Generator:
     """The stream for a purpose, from its beginning."""
     return np.random.default_rng(random_key(c, purpose, *which))
 
 
-def random_key(c: Certificate, purpose: str, *which: int) -> int:
+def random_key(c: Certificate | StoppedCertificate, purpose: str, *which: int) -> int:
     """The SHA-256 of the items, each behind its length, as a number."""
     content = b"certivote stream"
     for item in (purpose, which, c.provenance.entropy, c.provenance.data_digest):

@@ -14,6 +14,7 @@ from certivote.certificate import Certificate, PartRecord
 from certivote.verify._check import Check
 from certivote.verify._families import FAMILIES
 from certivote.verify._methods import (
+    COMPARED_PARAMETERS,
     DRAWN,
     FIXED,
     GIVEN,
@@ -202,7 +203,9 @@ def _compare(c: Certificate, given: dict[str, Any], method: Method) -> Iterator[
 
 def _names(c: Certificate) -> tuple[str, ...]:
     """Names of the parameters that a record has, in their order."""
-    return (GIVEN_PARAMETERS if c.is_given else PARAMETERS) + PROMISE_PARAMETERS
+    if c.is_given:
+        return GIVEN_PARAMETERS + PROMISE_PARAMETERS + COMPARED_PARAMETERS
+    return PARAMETERS + PROMISE_PARAMETERS
 
 
 def _promises(c: Certificate) -> Any:

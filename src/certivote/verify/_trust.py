@@ -170,6 +170,7 @@ def _of_the_units(c: Certificate, seen: AuditScope) -> Iterator[_Row]:
         )
         fields = "all.entities all.majority.losses own.losses own.holdout.losses"
         said = " said.entities said.losses candidates[].statement.losses"
+        said += " differences[].losses" if c.differences else ""
         yield _Row("entities", _with_units(c, seen), why, fields + said)
         why = "their voters are not in the model: only fitting again shows what they get wrong"
         fields = "others.losses others.holdout.losses"
@@ -266,6 +267,7 @@ def _of_given_models(c: Certificate, seen: AuditScope) -> Iterator[_Row]:
     why = "only their answers show what is counted of them"
     fields = "own.n own.errors own.holdout.errors own.majority.label own.majority.errors own.votes_digest said.n"
     fields += " said.errors classes candidates[].statement.errors provenance.n_rows provenance.class_counts"
+    fields += " differences[].first_only differences[].second_only" if c.differences else ""
     yield _Row("counts", Level.DATA, why, fields)
     yield _Row("statistics", _with_units(c, seen), why, "own.means said.means")
     fields = "own.certification_digest own.duplicates provenance.columns provenance.n_columns subject"

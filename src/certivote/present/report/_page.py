@@ -17,6 +17,7 @@ from certivote.present.page import write_page
 from certivote.present.report._bars import at_a_glance, origin
 from certivote.present.report._curves import data_needed, delta_curve
 from certivote.present.report._decisions import cards, ledger_rows, shifts
+from certivote.present.report._difference_card import differences_card
 from certivote.present.report._test_rows import TestRows, comparison_note
 from certivote.present.report._thousand import thousand
 from certivote.present.report._weights import weights
@@ -85,6 +86,7 @@ def write_report(
         "test_note": None if test is None else comparison_note(certificate, test),
         "candidates": candidate_lines(certificate),
         "candidates_note": sentence(candidates_note(certificate)),
+        "differences": differences_card(certificate),
         "origin": steps,
         "weights_before": plain_holdout(certificate),
         "origin_axis": steps_axis,
