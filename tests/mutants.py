@@ -38,6 +38,7 @@ EXPLAINED = {
     ("theory/bounds.py", "abs(math.fsum(weights) - 1.0) > 1e-12"): "the limit of a check of rounding itself",
     ("theory/calculator.py", "bound(errors, n) <= target"): "a bound that is the target to the last digit",
     ("theory/calculator.py", "9", "10"): "the largest size that is looked for",
+    ("theory/families/_categorical.py", "1.0", "2.0"): "where training starts, up to a factor that the softmax removes",
     ("theory/families/_base.py", "0.01", "1.01"): "where training starts; every end of it has a bound that holds",
 }
 """Of survivors that are no gap in the tests, by file and text, why they are as good as what they replace."""
