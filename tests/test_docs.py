@@ -51,6 +51,7 @@ REFERENCE = (
     "certivote.voters.text_columns",
     "certivote.voters.text_numbers",
     "certivote.voters.text_dates",
+    "certivote.registry",
     "certivote.frames",
     "certivote.theory.bets",
     "certivote.theory.blocks",

@@ -69,3 +69,14 @@ def test_bad_numbers_are_refused(arguments, message):
 def test_impossible_rates_and_targets_are_refused(rate, target, message):
     with pytest.raises(ValueError, match=message):
         rows_needed(formulas(0.05)[0].bound, rate, target)
+
+
+@pytest.mark.parametrize(
+    "rate", [Fraction(0), Fraction(1, 20), Fraction(1, 7), Fraction(2, 7), Fraction(5, 12), Fraction(3, 10)]
+)
+@pytest.mark.parametrize("above", [0.06, 0.08, 0.11, 0.15, 0.22, 0.3, 0.6, 0.96])
+def test_the_size_is_the_first_that_suffices(rate, above):
+    """With as many errors as the rate makes, rounded up: of all sizes, tried one by one."""
+    bound, target = formulas(0.05)[0].bound, min(float(rate) + above, 0.97)
+    first = next(n for n in range(1, 5000) if bound(math.ceil(rate * n), n) <= target)
+    assert rows_needed(bound, rate, target) == first

@@ -197,6 +197,16 @@ def test_delta_is_divided_among_all_models_that_were_given():
     assert verdict(record)[0] == 1
 
 
+@pytest.mark.parametrize("name", ["auto", "auto in folds"])
+def test_no_vote_has_more_of_delta_than_its_share(name):
+    """Where the counted rows have chosen between a fixed vote and a learned one, neither has all of delta."""
+    record = json.loads(text(name))
+    assert record["share"] < 1.0
+    record["share"] = 1.0
+    code, lines = verdict(record)
+    assert (code, [line.what for line in lines if line.verdict == WRONG]) == (1, ["share"])
+
+
 @pytest.mark.skipif(not ALL, reason="all certificates of the corpus: make test-all")
 def test_the_corpus_is_proved_as_far_as_it_is_counted(monkeypatch):
     path = Path(__file__).parents[2] / "benchmarks" / "corpus.py"
