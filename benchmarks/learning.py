@@ -166,7 +166,7 @@ def learn(votes: Any, labels: Any, method: str, family: str, steps: int = 150) -
         mock.patch.object(_learn, "_MAX_STEPS", steps),
         mock.patch.object(_learn.Objective, "at", autospec=True, side_effect=_learn.Objective.at) as counted,
     ):
-        _learn.lbfgs(problem, np.random.default_rng(0), lambda: None)
+        _learn.lbfgs(problem, np.random.default_rng(0), lambda *_: None)
     weights = fixed_point(np.log(np.full(N_VOTERS, 1.0 / N_VOTERS)))
     vote = Vote(FAMILIES[family], prior, np.empty(0), weights)
     tally = METHODS["holdout"].predictor.tally(vote, votes, labels, "plurality", np.random.default_rng(0))

@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from fits import row_order
+from joblib import cpu_count, effective_n_jobs
 from options import as_objects
 from scipy import sparse
 from sklearn.base import clone
@@ -408,3 +409,25 @@ def test_the_exact_constant_is_never_looser(method):
     gain = {"dis-v": 0.9}.get(method, 0.4)
     paid = [confidence_nats(each, each.parts[0], each.parts[0].statement) for each in (exact, paper)]
     assert paid[0] < paid[1] - gain
+
+
+def test_any_number_of_jobs_gives_the_same_certificate_and_is_not_recorded(monkeypatch):
+    X, y = load_breast_cancer(return_X_y=True)
+    asked = []
+    train = Mixed.fit
+
+    def seen(self, *rows, **options):
+        asked.append(effective_n_jobs(None))
+        return train(self, *rows, **options)
+
+    monkeypatch.setattr(Mixed, "fit", seen)
+    fits = [CertifiedVoteClassifier(random_state=0, n_jobs=n_jobs).fit(X[:150], y[:150]) for n_jobs in (None, 2)]
+    assert set(asked) == {1, min(2, cpu_count())}
+    assert fits[0].certificate_ == fits[1].certificate_
+    assert "n_jobs" not in dict(fits[1].certificate_.provenance.parameters)
+
+
+@pytest.mark.parametrize("n_jobs", [0, 1.5, "2"])
+def test_a_number_of_jobs_is_a_whole_number(n_jobs):
+    with pytest.raises(ValueError, match="'n_jobs' parameter"):
+        CertifiedVoteClassifier(n_jobs=n_jobs).fit(*load_breast_cancer(return_X_y=True))

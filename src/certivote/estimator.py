@@ -5,12 +5,16 @@ import functools
 import inspect
 import os
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from numbers import Integral
 from typing import Any, ClassVar
 
+import joblib
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from certivote.certificate import rows_digest
@@ -48,7 +52,6 @@ _ELSEWHERE = {
     "sample_weight": "a certificate counts every row once",
     "n_estimators": "the number of voters is an option of the voters: voters=Forest(RandomForestClassifier(200))",
     "max_depth": "it is an option of the voters: voters=Forest(RandomForestClassifier(max_depth=5))",
-    "n_jobs": "voters take it: voters=Forest(RandomForestClassifier(n_jobs=2))",
     "train_share": "it is an option of the split: split=Single(train_share=0.5)",
     "test_size": "how many rows certify is an option of the split: split=Single(train_share=0.5)",
     "cv": "a number of folds is given as split=3",
@@ -75,10 +78,21 @@ def _answering(init: Callable[..., None]) -> Callable[..., None]:
     return made
 
 
+def _jobs(n_jobs: int | None) -> AbstractContextManager[Any]:
+    """Where so many jobs may run at a time, unless somebody asks for another number."""
+    if n_jobs is None:
+        return nullcontext()
+    return joblib.parallel_config(n_jobs=min(joblib.effective_n_jobs(n_jobs), joblib.cpu_count()))
+
+
 class VoteParameters(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """The parameters of a classifier, wherever its rows are: :class:`CertifiedVoteClassifier` explains them."""
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {**PARAMETER_CONSTRAINTS, "verbose": ["boolean"]}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **PARAMETER_CONSTRAINTS,
+        "n_jobs": [Interval(Integral, 1, None, closed="left"), Interval(Integral, None, -1, closed="right"), None],
+        "verbose": ["boolean"],
+    }
 
     @_answering
     def __init__(
@@ -93,6 +107,7 @@ class VoteParameters(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         promises: Sequence[Promise] = (),
         together: bool = False,
         random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
         verbose: bool = False,
     ):
         self.method = method
@@ -104,6 +119,7 @@ class VoteParameters(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         self.promises = promises
         self.together = together
         self.random_state = random_state
+        self.n_jobs = n_jobs
         self.verbose = verbose
 
     def _given(self) -> dict[str, Any]:
@@ -163,6 +179,10 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, VoteP
         Seed of the split, the voters, the training and the draw, which get streams of their own that depend on the
         rows too. None takes 128 fresh bits from the system, which the certificate records: prefer it. With a number
         the promise holds on average over such numbers. Trying several seeds and keeping the best certificate voids it.
+    n_jobs : int or None, default=None
+        Jobs that train voters at a time, as in scikit-learn: None means 1 unless ``joblib.parallel_config`` says
+        otherwise, -1 all cores. Voters with an ``n_jobs`` of their own keep it. The certificate is the same for any
+        number, and does not record it.
     verbose : bool, default=False
         Show on standard error how far work is that takes longer than two seconds: a bar on a terminal, elsewhere a
         line every ten seconds.
@@ -241,7 +261,7 @@ class CertifiedVoteClassifier(CertificateCard, Decisions, ClassifierMixin, VoteP
         refuse_fit_params(fit_params)
         X = as_frame(X)
         plan = self._plan().reading(X)
-        with progress(self.verbose) as stage:
+        with progress(self.verbose) as stage, _jobs(self.n_jobs):
             return self._deploy(plan, run(plan, X, y, groups=groups, order=order, table=table, stage=stage))
 
     def refit(
@@ -429,7 +449,7 @@ def load(path: str | os.PathLike[str], trusted: Sequence[str] = ()) -> Certified
     (True, True)
     """
     model = read_model(path, trusted)
-    if {*(parameters := model.parameters), "verbose"} != set(CertifiedVoteClassifier._get_param_names()):
+    if {*(parameters := model.parameters), "n_jobs", "verbose"} != set(CertifiedVoteClassifier._get_param_names()):
         raise ModelFileError(f"{path} has other parameters than a CertifiedVoteClassifier.")
     voters = model.voter_set if parameters["voters"] is None else parameters["voters"]
     clf = CertifiedVoteClassifier(**{**parameters, "voters": voters})

@@ -64,7 +64,7 @@ def with_starts(problem, starts):
 
 def solve(problem, solver="lbfgs", seed=0):
     ticks = []
-    alpha = SOLVERS[solver](problem, np.random.default_rng(seed), lambda: ticks.append(1))
+    alpha = SOLVERS[solver](problem, np.random.default_rng(seed), lambda *_: ticks.append(1))
     assert ticks
     return alpha
 
@@ -167,7 +167,7 @@ def test_lbfgs_keeps_the_better_of_its_two_minima(problem, better):
     final, _ = expected_bound(problem, solve(problem))
     ends = {}
     for side, starts in zip(("near", "far"), starts_of(problem), strict=True):
-        alpha = _learn.lbfgs(with_starts(problem, starts), np.random.default_rng(0), lambda: None)
+        alpha = _learn.lbfgs(with_starts(problem, starts), np.random.default_rng(0), lambda *_: None)
         ends[side], _ = expected_bound(problem, alpha)
     assert abs(ends["near"] - ends["far"]) > 0.01
     assert min(ends, key=ends.get) == better

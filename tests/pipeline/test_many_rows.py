@@ -79,7 +79,7 @@ def test_memory_for_many_rows(kind, n_classes, loop):
     with loops(loop), mock.patch.object(_learn, "_MAX_STEPS", 1):
         tracemalloc.start()
         try:
-            learned = _learn.lbfgs(problem, np.random.default_rng(0), lambda: None)
+            learned = _learn.lbfgs(problem, np.random.default_rng(0), lambda *_: None)
             peak = tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()

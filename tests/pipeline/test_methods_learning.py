@@ -38,7 +38,7 @@ def test_lbfgs_is_at_least_as_good_as_adam(method, accuracy):
     problem = random_problem(method, n_rows=500, n_voters=20, accuracy=accuracy)
     bound = full_bound(problem)
     value = {
-        name: bound(solver(problem, np.random.default_rng(0), lambda: None))[0] for name, solver in SOLVERS.items()
+        name: bound(solver(problem, np.random.default_rng(0), lambda *_: None))[0] for name, solver in SOLVERS.items()
     }
     start = bound(problem.prior)[0]
     assert value["lbfgs"] <= 1.02 * value["adam"]

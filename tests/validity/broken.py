@@ -69,7 +69,7 @@ def best_of_draws(draws, paid, delta=0.05):
         X, y = world(0.5).sample(n, rng)
         votes = voters.votes(X)
         problem = Problem(votes, y, "plurality", beta, DIRICHLET, METHODS["dis-r"], Setting(each, 1.5, "exact"))
-        alpha = SOLVERS["lbfgs"](problem, rng, lambda: None)
+        alpha = SOLVERS["lbfgs"](problem, rng, lambda *_: None)
         bounds = []
         for _ in range(draws):
             draw = DIRICHLET.draw(alpha, rng)

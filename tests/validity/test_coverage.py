@@ -61,7 +61,7 @@ def drawn_bound(world, n, delta, draws, rng):
     votes, everywhere = voters.votes(X), voters.votes(world.X)
     beta = np.full(voters.n_voters, 0.5)
     problem = Problem(votes, y, "plurality", beta, DIRICHLET, METHODS["dis-r"], Setting(delta, 1.5, "exact"))
-    alpha = SOLVERS["lbfgs"](problem, rng, lambda: None)
+    alpha = SOLVERS["lbfgs"](problem, rng, lambda *_: None)
     outcomes = []
     for _ in range(draws):
         draw = DIRICHLET.draw(alpha, rng)

@@ -103,6 +103,8 @@ def called(name: str | None) -> Iterator[None]:
     if name is None:
         yield
         return
+    if not isinstance(name, str) or not name.isprintable():
+        raise ValueError(f"Give a text that can be printed, such as 'patients'; got {name!r:.80}.")
     one, _, many = name.rpartition("/")
     if not many.strip() or not (one or many.endswith("s")):
         raise ValueError(f"Give a plural such as 'patients', or both forms such as 'person/people'; got {name!r:.80}.")
