@@ -18,6 +18,7 @@ import pandas as pd
 import pytest
 from copies import in_a_copy
 from filelock import FileLock
+from logs import inspect_samples, write_inspect
 from typer.main import get_command
 from typer.testing import CliRunner
 
@@ -162,6 +163,8 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "costs.csv").write_text("true,answered,cost\nill,well,20\nwell,ill,1\n")
     recording = patients(200, 3).drop(columns="patient_id").rename(columns={"outcome": "state"})
     recording.assign(taken_at=pd.date_range("2024-01-01", periods=200, freq="h")).to_csv("recording.csv", index=False)
+    for name, wrong in (("run.eval", 3), ("other.eval", 15)):
+        write_inspect(tmp_path / name, inspect_samples("I" * wrong + "C" * (400 - wrong)))
     return tmp_path
 
 

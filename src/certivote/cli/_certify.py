@@ -1,21 +1,25 @@
 """``certivote certify``."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
+
+import typer
 
 from certivote._warn import warn
 from certivote.certificate import Certificate
 from certivote.cli._differences import DifferenceOptions
 from certivote.cli._engine import Engine, Pieces
+from certivote.cli._evaluations import EvaluationOptions
 from certivote.cli._given import RecordedGrouping, write_and_show
 from certivote.cli._messages import ending_in_a_line, fail, say
 from certivote.cli._models import Trust, complain_of_unread, load_model, rows_for
 from certivote.cli._options import Delta, Seed, verb
 from certivote.cli._outputs import Out, Page, Wording, check_files, is_standard_output
 from certivote.cli._promises import PromiseOptions, check_classes, columns_of
-from certivote.cli._tables import Column, TableFormat, Training, Truth, column, work_on
+from certivote.cli._tables import Column, TableFormat, Training, column, work_on
 from certivote.io import Table, TableError, TableFile, column_names, read_alike, read_predictions
 from certivote.promises import Promise
 
@@ -24,13 +28,15 @@ from certivote.promises import Promise
 def certify(
     *,
     data: Path,
-    truth: Truth,
+    other: Annotated[Path | None, typer.Argument()] = None,
+    truth: Annotated[str | None, column("--truth", "--target", help="Column that holds the true classes.")] = None,
     predicted: Annotated[list[str] | None, column()] = None,
     model: Path | None = None,
     units: RecordedGrouping,
     score: Column = None,
     training: Training = None,
     differences: DifferenceOptions,
+    evaluations: EvaluationOptions,
     delta: Delta = 0.05,
     out: Out = None,
     page: Page,
@@ -54,13 +60,19 @@ def certify(
     With several columns of answers, delta is divided among the models and a weighted vote of them, so that the best may
     be chosen afterwards. With --difference, they are compared with one another on the same rows.
 
+    Logs of evaluations by Inspect, lm-evaluation-harness (samples_*.jsonl) and promptfoo, and JSON lines with an id and
+    a score, need neither --truth nor --predicted: an item is answered right or wrong. Several answers to an item make a
+    group, and so do items with the same value of the field that --group names.
+
     With --engine dask the table may be larger than memory, and several files. Other columns are not looked at then.
 
     Parameters
     ----------
     data
         CSV file with a header line (.csv, .csv.gz), or parquet file, of rows that the model has never seen; - is
-        standard input.
+        standard input. Or the log of an evaluation (.eval, .json, .jsonl).
+    other
+        The log of another run on the same items, to compare by --difference.
     predicted
         Column that holds the answers of a model; repeat for several models.
     score
@@ -69,19 +81,28 @@ def certify(
     model
         In place of --predicted: a classifier that `certivote fit --model` wrote, to answer them.
     """
+    tables: dict[str, Any] = {"--truth": truth, "--predicted": predicted, "--model": model, "--training": training}
+    tables |= {"--score": score, "--time": units.time, "--precision": promises.precision, **promises.of_all_rows()}
+    runs = evaluations.read(data, other, units.group, {**tables, **form.given(), **engine.given()})
+    if runs is not None:
+        truth, predicted, units = "truth", runs.runs, replace(units, group=runs.group)
     if bool(predicted) == (model is not None):
-        given = "both are given" if predicted else "neither is given"
-        fail(f"--predicted, --model: {given}; name the columns that hold answers, or a model to answer the rows.")
+        both = "both are given" if predicted else "neither is given"
+        fail(f"--predicted, --model: {both}; name the columns that hold answers, or a model to answer the rows.")
+    if truth is None:
+        fail("--truth: name the column that holds the true classes.")
     answers = list(predicted or ())
     differences.check(answers)
-    file, other = form.file(data), form.other(training)
     others = {"--model": model, "--predicted (several)": len(answers) > 1, "--score": score, "--training": training}
     pieces = engine.in_pieces({**others, **units.given(), **promises.of_all_rows(), "--seed": seed is not None})
-    outputs = {"--out": out, "--report": page.report}
+    outputs = {"--out": out, "--report": page.report, "--rows": evaluations.rows}
+    inputs = {"DATA": data, "OTHER": other, "--model": model, "--training": training, "--costs": promises.costs}
     if not pieces:
-        check_files({"DATA": data, "--model": model, "--training": training, "--costs": promises.costs}, outputs)
+        check_files(inputs, outputs)
+    file = form.file(data) if runs is None else evaluations.table(runs, data)
+    before = form.other(training)
     asked = promises.asked(file, form, _not_by(truth, answers))
-    _check_score(asked, score, answers, other)
+    _check_score(asked, score, answers, before)
     settings: dict[str, Any] = {"delta": delta, "promises": [*asked.values()], "together": promises.together}
     if not pieces:
         settings |= {"random_state": seed, "margin": differences.margin}
@@ -91,17 +112,10 @@ def certify(
                 certificate = _of_pieces(work, truth, answers[0], settings)
         elif model is None:
             columns = {**units.columns(None, file), "score": score}
-            certificate = _of_answers(file, other, truth, answers, columns, asked, settings, printing.quiet)
+            certificate = _of_answers(file, before, truth, answers, columns, asked, settings, printing.quiet)
         else:
             classifier = load_model(model, trust)
-            columns = units.columns(classifier.certificate_, file)
-            check_classes(asked, classifier.classes_)
-            known = list(getattr(classifier, "feature_names_in_", []))
-            _check_by(asked, known, f"is not a column that {model.name} reads")
-            with work_on(file, printing.quiet, f"certifying on {file}"):
-                read = rows_for(classifier, file, truth, **columns)
-                certificate = certify_model(classifier, model.name, read, file, other, settings, printing.quiet)
-            certificate = certificate.with_source(file.name, read.digest)
+            certificate = _of_model(classifier, model.name, file, before, truth, units, asked, settings, printing.quiet)
     write_and_show(certificate, out, page, printing, score)
     differences.show(certificate, printing.quiet or printing.as_json or is_standard_output(out))
     differences.end(certificate)
@@ -144,6 +158,28 @@ def _of_answers(
             read = read_beside_others(file, truth, predicted, columns_of(promises), **columns)
         check_classes(promises, chain(read.y, *read.predicted.values()))
         return certify_answers(read, training, settings).with_source(file.name, read.digest)
+
+
+def _of_model(
+    classifier: Any,
+    name: str,
+    file: TableFile,
+    training: TableFile | None,
+    truth: str,
+    units: RecordedGrouping,
+    promises: Mapping[str, Promise],
+    settings: dict[str, Any],
+    quiet: bool,
+) -> Certificate:
+    """The certificate of a model, in a file of this name, by its answers to the rows of a table."""
+    columns = units.columns(classifier.certificate_, file)
+    check_classes(promises, classifier.classes_)
+    known = list(getattr(classifier, "feature_names_in_", []))
+    _check_by(promises, known, f"is not a column that {name} reads")
+    with work_on(file, quiet, f"certifying on {file}"):
+        read = rows_for(classifier, file, truth, **columns)
+        certificate = certify_model(classifier, name, read, file, training, settings, quiet)
+    return certificate.with_source(file.name, read.digest)
 
 
 def _not_by(truth: str, predicted: Sequence[str]) -> dict[str, str]:

@@ -13,6 +13,7 @@ from certivote.io._atomic import atomic_file, check_writable, write_atomically
 from certivote.io._certificates import read_certificate
 from certivote.io._costs import read_costs
 from certivote.io._decimal_marks import readable_columns
+from certivote.io._evaluations import EvaluationTable, is_evaluation, read_evaluations
 from certivote.io._labels import same_labels
 from certivote.io._layouts import TablePieces, lay_out
 from certivote.io._outcomes import OutcomeTable, read_outcomes
@@ -36,6 +37,7 @@ else:
     )
 
 __all__ = [
+    "EvaluationTable",
     "FilePiece",
     "ModelFileError",
     "OutcomeTable",
@@ -50,11 +52,13 @@ __all__ = [
     "column_names",
     "divided",
     "files_of",
+    "is_evaluation",
     "is_parquet",
     "lay_out",
     "read_alike",
     "read_certificate",
     "read_costs",
+    "read_evaluations",
     "read_model",
     "read_outcomes",
     "read_predictions",
