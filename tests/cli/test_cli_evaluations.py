@@ -78,6 +78,12 @@ def test_epochs_and_paraphrases_are_groups(folder):
     assert made.exit_code == 0, made.output
     assert certificate().groups == "item"
     assert run("verify", "c.json", "--data", "rows.csv").exit_code == 0
+    write_inspect(folder / "poor.eval", inspect_samples(verdicts(set(range(40)), 100), epochs=2))
+    words = ["--difference", "poor.eval", "--margin", "0.1", "--rows", "rows.csv", "--out", "c.json"]
+    made = run("certify", "epochs.eval", *words)
+    assert made.exit_code == 0, made.output
+    assert certificate().differences[0].verdict == "better"
+    assert run("verify", "c.json", "--data", "rows.csv").exit_code == 0
     made = run("certify", "new.eval", "--group", "question", "--seed", "0", "--rows", "rows.csv", "--out", "c.json")
     assert made.exit_code == 0, made.output
     found = certificate()
@@ -123,6 +129,7 @@ def test_metric_and_threshold_are_options(folder):
         (["new.eval", "table.csv", "--difference"], "OTHER: two files are compared if both are logs"),
         (["new.eval", "--rows", "rows.parquet"], "--rows: give the name of a CSV file"),
         (["new.eval", "--rows", "none/rows.csv"], "--rows: none"),
+        (["new.eval", "--threshold", "nan"], "--threshold: give a finite number"),
         (["new.eval", "--rows", "c.csv", "--out", "c.csv"], "c.csv"),
         (["absent.eval"], "absent.eval: No such file or directory."),
         (["table.csv", "--predicted", "a"], "--truth: name the column that holds the true classes."),

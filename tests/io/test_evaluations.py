@@ -226,15 +226,41 @@ def test_a_name_that_is_in_an_archive_twice_is_refused(tmp_path):
     refused(path, "must have one header.json")
 
 
-def test_an_archive_that_is_packed_by_zstandard_says_what_to_do(tmp_path, monkeypatch):
-    monkeypatch.delattr(zipfile, "ZIP_ZSTANDARD", raising=False)
-    path = archive(tmp_path / "run.eval", json.dumps(inspect_samples("CC")))
+def by_zstandard(path, entries, sizes=None):
+    """An archive as newer Inspects write it, whose entries declare these sizes."""
+    pa = pytest.importorskip("pyarrow")
+    with zipfile.ZipFile(path, "w") as file:
+        for name, text in entries.items():
+            file.writestr(name, pa.compress(text.encode(), "zstd", asbytes=True))
     content = bytearray(path.read_bytes())
-    for mark, place in ((b"PK\x03\x04", 8), (b"PK\x01\x02", 10)):
-        start = 0
-        while (start := content.find(mark, start) + 1) > 0:
-            content[start - 1 + place : start + 1 + place] = (93).to_bytes(2, "little")
+    for name, text in entries.items():
+        size = (sizes or {}).get(name, len(text.encode()))
+        place = content.rindex(name.encode()) - 46  # the central directory, where its entry begins
+        assert content[place : place + 4] == b"PK\x01\x02"
+        content[place + 10 : place + 12] = (93).to_bytes(2, "little")
+        content[place + 24 : place + 28] = size.to_bytes(4, "little")
+        local = content.index(name.encode()) - 30
+        content[local + 8 : local + 10] = (93).to_bytes(2, "little")
     path.write_bytes(content)
+    return path
+
+
+@pytest.mark.skipif(hasattr(zipfile, "ZIP_ZSTANDARD"), reason="this Python unpacks it by itself")
+def test_archives_that_are_packed_by_zstandard(tmp_path, unusable):
+    path = tmp_path / "run.eval"
+    entries = {"header.json": json.dumps(inspect_header()), "summaries.json": json.dumps(inspect_samples("CIC"))}
+    assert verdicts(read_evaluations([by_zstandard(path, entries)])) == ["right", "wrong", "right"]
+    content = path.read_bytes()
+    for size in (1, 10**6):
+        refused(by_zstandard(path, entries, {"header.json": size}), "header.json has another size than it declares")
+    refused(by_zstandard(path, entries, {"header.json": 1 << 30}), "would unpack to 1,073,741,824 bytes")
+    bomb = entries | {"summaries.json": "[" + "0," * 3_000_000 + "0]"}
+    refused(by_zstandard(path, bomb), "it has more than [0-9,]+ values")
+    for start in range(40, 60):
+        path.write_bytes(content[:start] + b"\0\xff\0" + content[start + 3 :])
+        refused(path, r"run\.eval")
+    path.write_bytes(content)
+    unusable("pyarrow", "it is not installed")
     refused(path, "inspect log dump RUN.eval > RUN.json")
 
 

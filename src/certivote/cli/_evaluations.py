@@ -1,5 +1,6 @@
 """Options about logs of evaluations, which ``certify`` reads as tables."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +31,10 @@ class EvaluationOptions(Options):
     metric: Annotated[str | None, typer.Option(metavar="NAME")] = None
     threshold: Annotated[float | None, typer.Option(metavar="SCORE")] = None
     rows: Annotated[Path | None, typer.Option(metavar="FILE")] = None
+
+    def __post_init__(self) -> None:
+        if self.threshold is not None and not math.isfinite(self.threshold):
+            fail("--threshold: give a finite number, such as 0.5.")
 
     def read(
         self, data: Path, other: Path | None, group: str | None, tables: Mapping[str, Any]

@@ -28,7 +28,10 @@ _HEADER, _SUMMARIES = "header.json", "summaries.json"
 _INSPECT_VERSION = 2
 _SPARE, _RATIO, _LARGEST = 1 << 26, 200, 1 << 32
 """An archive may make us use so many bytes, so many times its own size beyond, and never more than this."""
-_ZSTANDARD = 93
+_PER_VALUE = 100
+"""Bytes of memory that a value in JSON takes."""
+_ZSTANDARD, _NAME_LENGTHS = 93, 26
+"""In an archive: a way of packing, and where an entry says how long its names are."""
 _LONGEST_LINE, _MOST_ITEMS, _LONGEST_NAME = 1 << 26, 1 << 20, 1000
 _VERDICTS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 """What Inspect's scorers say: correct, partly, incorrect, no answer."""
@@ -227,16 +230,41 @@ def _unpacked(path: Path) -> tuple[dict[str, Any], Any]:
     """Header and summaries of all samples; samples themselves are not unpacked."""
     most = min(_LARGEST, _SPARE + _RATIO * path.stat().st_size)
     with zipfile.ZipFile(path) as file:
+        found = []
         for name in (_HEADER, _SUMMARIES):
             entries = [entry for entry in file.infolist() if entry.filename == name]
             if len(entries) != 1:
                 raise CodecError(f"must have one {name}, which Inspect writes when an evaluation has ended")
-            if entries[0].compress_type == _ZSTANDARD and not hasattr(zipfile, "ZIP_ZSTANDARD"):
-                raise CodecError(
-                    "is packed by Zstandard, which Python unpacks from 3.14 on; until then, write the log as JSON: "
-                    "inspect log dump RUN.eval > RUN.json"
-                )
-        return _object(parse(text_of(file, _HEADER, most))), parse(text_of(file, _SUMMARIES, most))
+            by_us = entries[0].compress_type == _ZSTANDARD and not hasattr(zipfile, "ZIP_ZSTANDARD")
+            text = _of_zstandard(path, entries[0], most) if by_us else text_of(file, name, most)
+            found.append(parse(text, most_values=most / _PER_VALUE))
+    return _object(found[0]), found[1]
+
+
+def _of_zstandard(path: Path, entry: zipfile.ZipInfo, most: int) -> bytes:
+    """An entry as Inspect packs it by now, which Python itself unpacks from 3.14 on."""
+    try:
+        import pyarrow as pa
+    except ImportError:
+        raise CodecError(
+            "is packed by Zstandard: install certivote[parquet], which unpacks it, or write the log as JSON: inspect "
+            "log dump RUN.eval > RUN.json"
+        ) from None
+    if entry.file_size > min(most, LONGEST):
+        raise CodecError(f"would unpack to {entry.file_size:,} bytes, more than its size warrants")
+    with path.open("rb") as file:
+        file.seek(entry.header_offset + _NAME_LENGTHS)
+        lengths = file.read(4)
+        file.seek(int.from_bytes(lengths[:2], "little") + int.from_bytes(lengths[2:], "little"), io.SEEK_CUR)
+        packed = file.read(entry.compress_size)
+    try:
+        with pa.input_stream(pa.BufferReader(packed), compression="zstd") as stream:
+            content: bytes = stream.read(entry.file_size + 1)
+    except OSError as error:
+        raise CodecError(f"is damaged: {error!s:.200}") from error
+    if len(content) != entry.file_size:
+        raise CodecError(f"is damaged: {entry.filename} has another size than it declares")
+    return content
 
 
 def _of_inspect(header: dict[str, Any], samples: Any, group: str | None) -> _Run:
