@@ -8,7 +8,11 @@ from pathlib import Path
 
 import pytest
 import pythons
+import yaml
+from jinja2 import Template
 from lowest import constraints
+
+from certivote import __version__
 
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = """
@@ -56,10 +60,18 @@ def test_the_metadata_name_licence_authors_and_pythons(pyproject):
 
 def workflows():
     """The workflows of the forge, by name."""
-    import yaml
-
     folder = ROOT / ".github" / "workflows"
     return {path.stem: yaml.safe_load(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.yml"))}
+
+
+def test_the_conda_recipe_is_of_this_version_and_its_dependencies(pyproject):
+    text = (ROOT / "conda" / "meta.yaml").read_text(encoding="utf-8")
+    recipe, own = yaml.safe_load(Template(text).render(PYTHON="python")), tomllib.loads(pyproject)
+    assert recipe["package"] == {"name": own["project"]["name"], "version": __version__}
+    python, *run = recipe["requirements"]["run"]
+    assert python == f"python {own['project']['requires-python']}"
+    assert [package.replace(" ", "") for package in run] == sorted(own["project"]["dependencies"])
+    assert own["build-system"]["requires"][0].partition(">")[0] in recipe["requirements"]["host"]
 
 
 def test_workflows_try_all_pythons_on_three_systems(pyproject):
