@@ -342,8 +342,8 @@ def test_no_part_of_a_method_is_compared_by_name(name):
 
 def test_the_defaults_of_the_estimator_are_those_of_a_plan():
     estimator, plan = (inspect.signature(function).parameters for function in (CertifiedVoteClassifier, make_plan))
-    assert list(estimator) == [*plan, "verbose"]
+    assert list(estimator) == [*plan, "n_jobs", "verbose"]
     for name, parameter in plan.items():
         assert estimator[name].default == parameter.default, name
         assert estimator[name].kind == parameter.kind, name
-    assert estimator["verbose"].default is False
+    assert (estimator["n_jobs"].default, estimator["verbose"].default) == (None, False)

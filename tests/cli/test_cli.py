@@ -13,7 +13,7 @@ from joblib import effective_n_jobs
 from sklearn.datasets import load_breast_cancer
 from typer.testing import CliRunner
 
-from certivote import Certificate, CertifiedVoteClassifier
+from certivote import Certificate, CertifiedVoteClassifier, __version__
 from certivote.cli import app
 from certivote.theory.families import FAMILIES
 from certivote.theory.methods import METHODS
@@ -197,7 +197,7 @@ def test_every_method_can_be_asked_for(tmp_path):
         *("auto", "dis-b", "dis-r", "dis-v", "smv-exact", "smv-mc"),
         *("fo", "so", "bin", "c-bound", "holdout"),
     )
-    assert NAMES["--voters"] == ("auto", "mixed", "forest", "stumps")
+    assert NAMES["--voters"] == ("auto", "mixed", "boosted", "forest", "stumps")
     assert NAMES["--family"] == ("dirichlet", "logistic-normal")
     for verb in ("fit", "compare"):
         for name, known in NAMES.items():
@@ -301,7 +301,7 @@ def test_an_option_of_another_method_or_split_ends_in_one_line(options, said, ta
 
 
 def test_version():
-    assert run("--version").output.startswith("certivote 0.")
+    assert run("--version").output.startswith(f"certivote {__version__}")
 
 
 def test_every_verb_has_a_line_of_help_and_examples():

@@ -43,6 +43,8 @@ def labels(wrong):
 def test_the_error_of_a_run_is_certified_and_verified(folder):
     made = run("certify", "new.eval", "--rows", "rows.csv", "--out", "c.json", "--report", "r.html")
     assert made.exit_code == 0, made.output
+    for told in ("Caution", "baseline", "within a class"):  # of answers that are right or wrong, these say nothing
+        assert told not in made.output
     found, same = certificate(), certify_predictions(["right"] * N, labels(NEW))
     assert found.deployed_part.statement == same.deployed_part.statement
     assert (found.deployed_part.errors, found.deployed_part.n, found.bound) == (4, N, same.bound)

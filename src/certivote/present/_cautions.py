@@ -41,17 +41,17 @@ def cautions(certificate: Certificate) -> list[str]:
     groups, errors that drift), that always answering the most frequent class is certified as good, that a class is
     certified no better than by a coin, or that nothing is certified by class.
     """
-    part = certificate.deployed_part
+    part, judged = certificate.deployed_part, is_evaluation(certificate)
     found = [
-        *_of_bound(certificate),
+        *([] if judged else _of_bound(certificate)),
         *_of_delta(certificate),
         *_of_training(certificate),
         *(text for kind in _WARNING for own, text in remarks(certificate) if own == kind),
         *_of_entities(part),
         *(text for drift in part.drift for text in _of_drift(drift)),
-        *_of_majority(part, certificate.bound),
+        *([] if judged else _of_majority(part, certificate.bound)),
     ]
-    return found + _of_classes([entry for entry in certificate.by_class if entry.kind == "error"])
+    return found if judged else found + _of_classes([entry for entry in certificate.by_class if entry.kind == "error"])
 
 
 def other_remarks(certificate: Certificate) -> list[str]:
@@ -61,7 +61,14 @@ def other_remarks(certificate: Certificate) -> list[str]:
 
 def no_better_than_majority(certificate: Certificate) -> bool:
     """Whether always answering the most frequent class is certified as good, or makes fewer errors."""
-    return bool(_of_majority(certificate.deployed_part, certificate.bound))
+    part = certificate.deployed_part
+    return bool(_of_majority(part, certificate.bound)) and not is_evaluation(certificate)
+
+
+def is_evaluation(certificate: Certificate) -> bool:
+    """Whether answers were judged to be right or wrong, as logs of evaluations say: there are no classes to compare."""
+    majority = certificate.deployed_part.majority
+    return (certificate.classes, majority.label, majority.errors) == (("right", "wrong"), "right", 0)
 
 
 def sentence(text: str) -> str:

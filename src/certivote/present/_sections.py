@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from certivote.certificate import Certificate, PromiseRecord, percent_up, plain_percent
 from certivote.present._candidates import candidate_lines, candidates_note, candidates_text
-from certivote.present._cautions import cautions, no_better_than_majority, other_remarks
+from certivote.present._cautions import cautions, is_evaluation, no_better_than_majority, other_remarks
 from certivote.present._differences import difference_line, differences_note, headline_differences
 from certivote.present._ledger import ledger, ledger_text
 from certivote.present._premises import premises
@@ -84,10 +84,14 @@ def _first_rows(certificate: Certificate) -> Iterator[tuple[str, str]]:
     bound, base = percent_up(min(certificate.bound, 1.0)), part.majority
     yield "error", f"at most {bound}; observed {rate_and_counts(part.statement)}"
     seen = plain_percent(rate(base) or 0.0)
-    yield "baseline", f"at most {percent_up(base.bound)}; observed {seen}: always answering '{base.label}'"
+    judged = is_evaluation(certificate)
+    if not judged:
+        yield "baseline", f"at most {percent_up(base.bound)}; observed {seen}: always answering '{base.label}'"
     if certificate.candidates:
         yield "models", _models(certificate)
-    asked = [record for record in certificate.promises if record.name != "by class"] or list(certificate.promises)
+    asked = [record for record in certificate.promises if record.name != "by class"]
+    if not asked and not judged:
+        asked = list(certificate.promises)
     # Models take a line too, and the promise about groups takes one more.
     most = _PROMISES - bool(certificate.candidates) - bool(certificate.groups)
     shown = asked if len(asked) <= most else asked[: most - 1]
