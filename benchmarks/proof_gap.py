@@ -135,6 +135,7 @@ def random_certificate(rng: np.random.Generator) -> Certificate:
         learned_rows=None,
         bets="in order",
         candidates=(),
+        differences=(),
         provenance=Provenance(),
     )
 
@@ -157,6 +158,8 @@ def _random_part(case: _Case, rng: np.random.Generator) -> tuple[PartRecord, Acc
         majority=replace(statement, kind="majority"),
         penalty=penalty,
         family=family.name,
+        raced=(),
+        kept=(),
         n_voters=voters,
         alpha=tuple(alpha.tolist()),
         beta=tuple(beta.tolist()),

@@ -296,7 +296,7 @@ def test_pictures_can_be_drawn_again(monkeypatch, tmp_path):
 
 def test_most_blocks_are_run():
     skipped = [found for page in PAGES for found in BLOCK.findall(page.read_text(encoding="utf-8")) if found[0]]
-    assert len(skipped) <= 5  # what takes a cluster, and one more
+    assert len(skipped) <= 9  # what takes a cluster, hours, the weights of large models or the paper's data
     assert sum(len(blocks(page, "python")) for page in PAGES) > 15
     assert sum(len(commands(page)) for page in PAGES) > 10
 

@@ -9,6 +9,9 @@ from pathlib import Path
 import matplotlib as mpl
 import pytest
 
+from certivote.theory.families import FAMILIES
+from certivote.theory.methods import METHODS
+
 EXAMPLES = Path(__file__).parent.parent / "examples"
 SCRIPTS = sorted(path for path in EXAMPLES.glob("*.py") if path.name not in ("demo.py", "figures.py"))
 
@@ -18,8 +21,13 @@ def place(tmp_path, monkeypatch):
     """A folder of its own to run in, as the shell would; in this process, which has loaded the libraries already."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(EXAMPLES)
+    registers = METHODS, FAMILIES
+    before = [dict(register) for register in registers]
     with mpl.rc_context():
         yield tmp_path
+    for register, own in zip(registers, before, strict=True):  # what an example has registered
+        for name in set(register) - set(own):
+            register.forget(name)
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=[script.stem for script in SCRIPTS])

@@ -76,7 +76,9 @@ def test_any_subset_is_run_and_the_results_are_written(tmp_path):
         "--method",
         "fo",
     ]
-    result = run(*chosen, "--repeats", 2, "--seed", 7, "--out", tmp_path / "out", "--certificates")
+    result = run(
+        *chosen, "--protocol", "fast", "--repeats", 2, "--seed", 7, "--out", tmp_path / "out", "--certificates"
+    )
     assert (result.exit_code, result.stderr) == (0, "")
     assert keys(tmp_path / "out") == [
         ("fast", dataset, method, seed)
@@ -191,7 +193,7 @@ def test_a_killed_worker_ends_in_one_line(tmp_path, monkeypatch):
 
 def test_runs_of_another_process_are_told(tmp_path, no_results):
     with RunStore(tmp_path).claim(Unit("fast", "haberman", 0).name):
-        result = run("--dataset", "haberman", "--method", "fo", "--repeats", 2, "--out", tmp_path)
+        result = run("--dataset", "haberman", "--method", "fo", "--protocol", "fast", "--repeats", 2, "--out", tmp_path)
     assert result.exit_code == 0
     assert result.stderr == f"certivote: 1 runs are left to another process that works on {tmp_path}.\n"
     assert keys(tmp_path) == [("fast", "haberman", "fo", 1)]
@@ -221,7 +223,7 @@ def test_progress_with_time_left_on_a_terminal_only(tmp_path, monkeypatch, no_re
     monkeypatch.setattr(paper, "reproduce", work)
     for stream, quiet in ((io.StringIO(), []), (Terminal(), ["--quiet"]), (Terminal(), [])):
         monkeypatch.setattr(sys, "stderr", stream)
-        options = ["--dataset", "haberman", "--repeats", "4", "--out", str(tmp_path), *quiet]
+        options = ["--dataset", "haberman", "--protocol", "fast", "--repeats", "4", "--out", str(tmp_path), *quiet]
         app(["reproduce", *options], standalone_mode=False)
         assert bool(stream.getvalue()) == (stream.isatty() and not quiet)
     last = re.sub(r"\x1b\[[0-9;?]*\w", "", stream.getvalue()).strip().splitlines()[-1]

@@ -21,6 +21,8 @@ SIMULATIONS = (
     "arranged.py",
     "automatic.py",
     "broken.py",
+    "chosen.py",
+    "compared.py",
     "given.py",
     "grouped.py",
     "grouped_worlds.py",

@@ -174,7 +174,7 @@ class Provenance:
 def recorded_parameters(parameters: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     """Parameters of the estimator as a certificate records them: names and JSON, in the order given.
 
-    Left out are ``random_state``, for which a certificate has the ``entropy``, and ``verbose``. Methods and splits that
+    Left out are ``random_state``, for which a certificate has the ``entropy``, and what decides nothing: ``n_jobs`` and ``verbose``. Methods and splits that
     are objects are recorded by name with all their options. Voters that are not known by a name are described by what
     Python shows of them.
 
@@ -187,7 +187,7 @@ def recorded_parameters(parameters: Mapping[str, Any]) -> tuple[tuple[str, str],
     return tuple(
         (name, json.dumps(_plain(value), ensure_ascii=False))
         for name, value in parameters.items()
-        if name not in ("random_state", "verbose")
+        if name not in ("random_state", "n_jobs", "verbose")
     )
 
 

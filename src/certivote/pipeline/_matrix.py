@@ -287,7 +287,7 @@ def learn(
     >>> trees = [(view, tree) for view, forest in zip(views, forests) for tree in forest.estimators_]
     >>> votes = np.stack([tree.predict(X[rest, view]).astype(int) for view, tree in trees], axis=1)
     >>> vote = learn(votes, y[rest], "dis-b", random_state=0)
-    >>> vote.posterior.shape, vote.certificate.n
+    >>> vote.posterior.shape, vote.certificate.deployed_part.n
     ((40,), 369)
     """
     given: dict[str, Any] = {

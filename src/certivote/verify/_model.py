@@ -175,9 +175,7 @@ def _check_origin(c: Certificate, model: AuditedModel) -> Iterator[Check]:
     right = not isinstance(seed, Integral | None) or seed == number or not origin.entropy
     yield Check("seed of the model", right, f"{'as' if right else 'OTHER than'} recorded")
     # What a comparison of methods has made records the method itself, and the model was given it too.
-    given = model.get_params(deep=False)
-    given.pop("n_jobs", None)  # which decides nothing
-    own = dict(recorded_parameters(given))
+    own = dict(recorded_parameters(model.get_params(deep=False)))
     other = [name for name, text in origin.parameters if own.get(name) != text]
     detail = f"OTHER than recorded: {', '.join(other)}" if other else "as recorded"
     written = dict(origin.versions).get("scikit-learn")
