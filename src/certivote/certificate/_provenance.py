@@ -174,9 +174,9 @@ class Provenance:
 def recorded_parameters(parameters: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     """Parameters of the estimator as a certificate records them: names and JSON, in the order given.
 
-    Left out are ``random_state``, for which a certificate has the ``entropy``, and what decides nothing: ``n_jobs`` and ``verbose``. Methods and splits that
-    are objects are recorded by name with all their options. Voters that are not known by a name are described by what
-    Python shows of them.
+    Left out are ``random_state``, for which a certificate has the ``entropy``, and what decides nothing: ``n_jobs`` and
+    ``verbose``. Methods and splits that are objects are recorded by name with all their options. Voters that are not
+    known by a name are described by what Python shows of them.
 
     Examples
     --------
