@@ -114,7 +114,8 @@ def row(setting, where, n, part="automatic", method="auto"):
 
 def chosen_cases():
     for where, n in SIZES.items():
-        runs = 3_000 if where == "pure noise" else 600  # promises that are nearly spent take many to show that they hold
+        # A promise that is nearly spent takes many to show that it holds.
+        runs = 3_000 if where == "pure noise" else 600
         yield Case(row("fixed or learned, as the certified rows say", where, n), runs, as_intended(where, n))
         yield Case(row("fixed and learned, the smaller bound", where, n), runs, smaller_of_both(where, n))
 
