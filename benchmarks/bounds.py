@@ -46,12 +46,8 @@ def main(
     tables: Annotated[bool, typer.Option("--tables", help="Run nothing, only show the table.")] = False,
 ) -> None:
     for path in extension or ():
-        spec = importlib.util.spec_from_file_location(path.stem, path)
-        assert spec is not None
-        assert spec.loader is not None
         sys.path.insert(0, str(path.parent))
-        sys.modules[path.stem] = module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
+        importlib.import_module(path.stem)
     wanted, files = method or list(METHODS), [out, *(beside or ())]
     if not tables:
         for name in dataset or available():
